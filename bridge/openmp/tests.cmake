@@ -59,7 +59,7 @@ list(APPEND programs own_groups task_reductions reduced_objects combined_reducti
      cancelled_events cancelled_regions cancelled_loops cancelled_objects discarded_tasks)
 # libgomp frees copies that other threads still use where left_groups leaves a construct.
 set(alone left_groups thousands far newer doacross forked composer follow task_kinds league_icv target_events pools
-  choices in_units composer_in_units)
+  choices in_units composer_in_units in_workers)
 # Programs that test cancellation run with it as well as without.
 set(with_cancellation cancel target_tasks target_cancel memory_regions left_groups groups reduced_objects cancel_groups
     cancelled_tasks cancelled_events cancelled_regions cancelled_loops cancelled_objects discarded_tasks)
@@ -124,7 +124,7 @@ foreach(name IN LISTS programs alone)
       target_link_options(${program} PRIVATE -fopenmp)
       set_target_properties(${program} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
       add_dependencies(${program} weft_openmp)
-      if(name MATCHES "in_units$")   # calls Weft as well
+      if(name MATCHES "in_(units|workers)$")   # calls Weft as well
         target_link_libraries(${program} PRIVATE weft)
         target_compile_features(${program} PRIVATE cxx_std_20)
       endif()
@@ -144,7 +144,7 @@ foreach(name IN LISTS programs alone)
       add_executable(${program} ${program}.o)
       set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX)
       target_link_libraries(${program} PRIVATE weft_openmp)
-      if(name MATCHES "in_units$")
+      if(name MATCHES "in_(units|workers)$")
         target_link_libraries(${program} PRIVATE weft)
       endif()
     endif()
@@ -172,6 +172,13 @@ foreach(name IN LISTS programs alone)
       weft_openmp_test(in_units_on_one_hart ${program} quick ENVIRONMENT ${in_units} WEFT_HARTS=1 ARGUMENTS rounds)
       weft_openmp_test(in_units_of_guests ${program} quick ENVIRONMENT ${in_units} ARGUMENTS guests)
       weft_openmp_test(in_units_at_once ${program} quick ENVIRONMENT ${in_units} ARGUMENTS at_once)
+    endif()
+    if(name STREQUAL "in_workers" AND NOT level STREQUAL "O0")
+      set(two_harts ${on_weft} WEFT_HARTS=2 OMP_NUM_THREADS=8)
+      weft_openmp_test(in_workers_follow ${program} quick ENVIRONMENT ${two_harts} WEFT_OMP_MAX_THREADS=follow
+        ARGUMENTS follow)
+      weft_openmp_test(in_workers_full ${program} quick ENVIRONMENT ${two_harts} ARGUMENTS full)
+      weft_openmp_test(in_workers_on_one_hart ${program} quick ENVIRONMENT ${on_weft} WEFT_HARTS=1)
     endif()
     if(name STREQUAL "composer")
       # Programs composed at random, for the given number of seconds.

@@ -102,7 +102,7 @@ QUERY(int, omp_get_cancellation, return environment().cancellation ? 1 : 0;)
 QUERY(int, omp_get_max_task_priority, return environment().max_task_priority;)
 QUERY(int, omp_get_num_procs, return static_cast<int>(processors());)
 
-SETTER(omp_set_num_threads, me().foreign = false;
+SETTER(omp_set_num_threads, me().has_chosen = true;
        change_icv([value](Icv& icv) { icv.threads = value > 0 ? static_cast<unsigned>(value) : 1; });)
 SETTER(omp_set_dynamic, change_icv([value](Icv& icv) { icv.dynamic = value != 0; });)
 SETTER(omp_set_nested, change_icv([value](Icv& icv) {

@@ -28,6 +28,20 @@
 
 namespace weft_openmp {
 
+// Exists from the first team on of a thread of that place, as does the domain, which only members
+// and tasks that are units are in.
+struct Members {
+    Ready ready;
+    weft_domain* domain = nullptr;
+    weft_domain* parent = nullptr;   // null: the base
+    weft_pool* pool = nullptr;
+    const std::uint32_t* wanted = nullptr;   // Weft's words, as is the next
+    const std::uint32_t* lacked = nullptr;
+    std::atomic<bool> has_tasks{false};   // tasks that are units exist: a hart is requested for them
+    Members* next = nullptr;              // in the list of all
+    Members* older = nullptr;             // those of runtimes that have ended
+};
+
 unsigned this_hart() {
     std::size_t rank = 0;
     weft_stream_rank_get(weft_stream_self(), &rank);
@@ -36,20 +50,9 @@ unsigned this_hart() {
 
 namespace {
 
-// Exists from the first team on, as does the domain, which only members and tasks that are units
-// are in.
-struct Members {
-    Ready ready;
-    weft_domain* domain = nullptr;
-    weft_pool* pool = nullptr;
-    const std::uint32_t* wanted = nullptr;   // Weft's words, as is the next
-    const std::uint32_t* lacked = nullptr;
-    std::atomic<bool> has_tasks{false};   // tasks that are units exist: a hart is requested for them
-    Members* older = nullptr;             // those of runtimes that have ended
-};
-
-// Made anew in the child of a fork, which touches nothing of the old one.
-std::atomic<Members*> members{nullptr};
+// All that there are, the newest first: those of one domain, and mostly there is no other. Made
+// anew in the child of a fork, which touches nothing of the old ones.
+std::atomic<Members*> all_members{nullptr};
 SpinLock beginning;
 Members* lost = nullptr;   // the latest whose runtime has ended; written by weft_finalize alone
 // Members that no thread calls any more, and that have not ended. Other teams need the OS threads
@@ -191,7 +194,7 @@ void has_ended(void* raw) {
 // Called when the runtime ends, whether or not members are left: those that are left have ended.
 void domain_has_ended(void* self) {
     auto* const all = static_cast<Members*>(self);
-    members.store(nullptr);
+    all_members.store(nullptr);   // of all domains, which are told one after the other
     // the domain is gone; `all` stays, since an OS thread outside may still read it
     all->older = std::exchange(lost, all);
     forget_members();
@@ -212,17 +215,16 @@ weft_status spawn_member(const Members& all, void (*body)(void*), void* argument
     return weft_ult_spawn_at(all.pool, be, member, &options, reinterpret_cast<const void*>(be), nullptr);
 }
 
-// The domain is a child of the base, and not of the domain that the caller may be in: a team's
-// members serve other callers later.
-Members& create_members() {
+Members& create_members(weft_domain* parent) {
     auto* const made = new Members;
+    made->parent = parent;
     weft_domain_ops ops{};
     ops.size = sizeof ops;
     ops.enter = enter;
     ops.unblock = unblock;
     ops.ended = domain_has_ended;
     ops.idle = is_idle;
-    const weft_status status = weft_domain_create(&ops, made, &made->domain);
+    const weft_status status = weft_domain_create_in(parent, &ops, made, &made->domain);
     if (status != WEFT_OK) fatal_no_thread(status);
     weft_domain_pool_get(made->domain, &made->pool);
     made->wanted = weft_domain_wanted(made->domain);
@@ -230,46 +232,72 @@ Members& create_members() {
     return *made;
 }
 
-// The members of this process, created if there are none.
-Members& begin_members() {
-    Members* all = members.load(std::memory_order_acquire);   // acquire: pairs with the store below
-    if (all != nullptr) return *all;
+Members* find_members(const weft_domain* parent) {
+    // acquire: pairs with the store in members_below
+    Members* at = all_members.load(std::memory_order_acquire);
+    while (at != nullptr && at->parent != parent) at = at->next;
+    return at;
+}
+
+// The members below that domain, created if there are none.
+Members& members_below(weft_domain* parent) {
+    if (Members* const there = find_members(parent)) return *there;
     beginning.lock();
-    all = members.load(std::memory_order_relaxed);   // relaxed: written under the lock
+    Members* all = find_members(parent);
     if (all == nullptr) {
-        all = &create_members();
-        members.store(all, std::memory_order_release);   // release: pairs with the loads of others
+        all = &create_members(parent);
+        all->next = all_members.load(std::memory_order_relaxed);   // relaxed: written under the lock
+        all_members.store(all, std::memory_order_release);         // release: pairs with the loads of others
     }
     beginning.unlock();
     return *all;
 }
 
+// The nearest domain at or above that one that lasts; null: the base. A domain that a unit has
+// registered ends before the members do, which serve other callers later.
+weft_domain* lasting(weft_domain* domain) {
+    bool lasts = false;
+    while (domain != nullptr && (weft_domain_lasting_get(domain, &lasts), !lasts))
+        weft_domain_parent_get(domain, &domain);
+    return domain;
+}
+
 // Registered before any thread of this library can fork.
 [[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
-    members.store(nullptr);
+    all_members.store(nullptr);
     leaving.store(0);
     beginning.unlock();   // the thread that may have held it is gone
 });
 
 }   // namespace
 
+// Those of other domains count as well: a hart that this one gives up reaches them.
 bool crowded() {
-    const Members* const all = members.load(std::memory_order_acquire);   // acquire: pairs with begin_members
+    // acquire: pairs with members_below
+    const Members* const all = all_members.load(std::memory_order_acquire);
     if (all == nullptr) return false;
-    return all->ready.any() || read(all->wanted) != 0 || read(all->lacked) != 0 || weft_guest_awaited();
+    for (const Members* at = all; at != nullptr; at = at->next) {
+        if (at->ready.any() || read(at->wanted) != 0) return true;
+    }
+    return read(all->lacked) != 0 || weft_guest_awaited();   // the word is the same for all
 }
 
 bool members_are_behind() {
-    const Members* const all = members.load(std::memory_order_acquire);   // acquire: pairs with begin_members
-    return all != nullptr && all->ready.any();
+    // acquire: pairs with members_below
+    const Members* at = all_members.load(std::memory_order_acquire);
+    while (at != nullptr && !at->ready.any()) at = at->next;
+    return at != nullptr;
 }
 
-// acquire: pairs with begin_members; not null, since a member asks
-bool among_members() { return weft_domain_self() == members.load(std::memory_order_acquire)->domain; }
+Members& members_of_caller(const Thread& me) {
+    // a record that serves native units goes from one to the other, wherever they run
+    return members_below(me.native ? nullptr : lasting(weft_domain_self()));
+}
+
+bool among(const Members& members) { return weft_domain_self() == members.domain; }
 
 weft_unit* next_member(const TeamPool& team_pool) {
-    // acquire: pairs with begin_members; not null, since members wait
-    Members& all = *members.load(std::memory_order_acquire);
+    Members& all = *team_pool.members;
     if (read(all.wanted) != 0 || (weft_guest_here() != nullptr && is_behind_lent(team_pool))) return nullptr;
     return all.ready.next_of_row(this_hart(), team_pool);
 }
@@ -279,18 +307,14 @@ void give_way() {
     come_back();
 }
 
-void make_ready(unsigned hart, const WaitingRow& row) {
-    // acquire: pairs with begin_members; not null, since members wait
-    members.load(std::memory_order_acquire)->ready.push_row(hart, row);
+void make_ready(const TeamPool& team_pool, unsigned hart, const WaitingRow& row) {
+    team_pool.members->ready.push_row(hart, row);
 }
 
-void ask_for_harts() {
-    weft_domain_request(members.load(std::memory_order_acquire)->domain, 0);   // acquire: as in make_ready
-}
+void ask_for_harts(const TeamPool& team_pool) { weft_domain_request(team_pool.members->domain, 0); }
 
 // Members ask for a hart each, but a team of one has no members.
-weft_pool* pool_of_members() {
-    Members& all = begin_members();
+weft_pool* pool_for_tasks(Members& all) {
     // relaxed: a hint
     if (!all.has_tasks.load(std::memory_order_relaxed) && !all.has_tasks.exchange(true))
         weft_domain_request(all.domain, 1);
@@ -307,7 +331,7 @@ void leave_team_pool() {
 
 void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, TeamPool& team_pool,
                  std::size_t stack_bytes) {
-    const Members& all = begin_members();
+    const Members& all = *team_pool.members;
     // All threads are started before the first member begins. A member that began while they are
     // started would wait for its own thread, which is the last one started: two switches and a
     // wake-up by the kernel for each.

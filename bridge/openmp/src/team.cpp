@@ -156,6 +156,7 @@ void keep(Thread* thread) {
 
 Thread& begin_member(Slot& slot) {
     if (own_thread == nullptr) keep(new Thread(slot));
+    own_thread->members = slot.team_pool->members;
     if (!tasks_are_units) this_thread_or_null = own_thread;
     return *own_thread;
 }
@@ -261,18 +262,19 @@ void TeamPool::grow(unsigned size) {
         slots.push_back(std::move(slot));
     }
     table.store(tables.back().get(), std::memory_order_release);   // release: pairs with the thieves' load
-    std::vector<void*> members;
-    for (unsigned number = std::max(1U, before); number < size; ++number) members.push_back(slots[number].get());
-    if (members.empty()) return;
+    std::vector<void*> added;
+    for (unsigned number = std::max(1U, before); number < size; ++number) added.push_back(slots[number].get());
+    if (added.empty()) return;
     team.helpers.have_members(*this);
-    users.fetch_add(static_cast<unsigned>(members.size()), std::memory_order_relaxed);   // relaxed: only a user adds
-    add_members(be_member, members, *this, environment().unit_stack_bytes());
-    count_members(static_cast<unsigned>(members.size()));
+    users.fetch_add(static_cast<unsigned>(added.size()), std::memory_order_relaxed);   // relaxed: only a user adds
+    add_members(be_member, added, *this, environment().unit_stack_bytes());
+    count_members(static_cast<unsigned>(added.size()));
 }
 
 // Their memory stays: thieves may have read it, and a thread that waited there has left its wait
 // node on a stack that is gone.
 void TeamPool::forget_members() {
+    members = nullptr;
     if (slots.size() == 1) return;
     users.fetch_sub(static_cast<unsigned>(slots.size()) - 1, std::memory_order_relaxed);   // relaxed: as in grow
     static auto& kept =
@@ -286,6 +288,7 @@ void TeamPool::forget_members() {
 
 void forget_members() {
     Shown::each([](Thread& thread) {
+        thread.members = nullptr;
         for (auto* const of_depths_or_apart : {&thread.team_pools, &thread.aparts}) {
             for (auto& team_pool : *of_depths_or_apart) {
                 if (team_pool != nullptr) team_pool->forget_members();
@@ -309,7 +312,8 @@ void Thread::begin_alone() {
     ends_early = weft_hosted();
     foreign = environment().follows_load && getpid() != gettid() && !ends_early;
     told_last = ~0U;
-    stays = member = false;
+    members = nullptr;
+    has_chosen = stays = member = false;
     thread_in_region = nullptr;
     stand_alone();
 }
@@ -383,9 +387,31 @@ unsigned grantable(const Thread& me) {
 
 }   // namespace
 
+namespace {
+
+// Whether the thread is one of several, in tasks of another library, whose load its share follows.
+bool is_concurrent(const Thread& me) {
+    return environment().follows_load && me.team->level == 0 && !me.has_chosen && weft_concurrent();
+}
+
+bool is_foreign(const Thread& me) { return me.foreign && me.team->level == 0 && !me.has_chosen; }
+
+// For a region that does not say how many threads it is to have. A thread that was told a number
+// has it: it may have counted on that (OpenBLAS hangs in a smaller team). One among others that has
+// not asked has what could be granted now.
+unsigned usual_threads(const Thread& me, unsigned threads) {
+    if (is_concurrent(me)) return std::min(threads, me.told_last != ~0U ? me.told_last : grantable(me));
+    return is_foreign(me) ? std::min(threads, me.told_last) : threads;
+}
+
+}   // namespace
+
 unsigned max_threads(Thread& me) {
     const unsigned threads = me.icv().threads;
-    if (!me.foreign || me.team->level != 0) return threads;
+    if (!is_foreign(me) && !is_concurrent(me)) {
+        if (me.team->level == 0) me.told_last = ~0U;
+        return threads;
+    }
     return me.told_last = std::min(threads, grantable(me));
 }
 
@@ -405,7 +431,7 @@ unsigned take_threads(std::atomic<unsigned>& group, unsigned wanted, unsigned li
 unsigned threads_for(const Thread& me, unsigned wanted) {
     const Icv& icv = me.icv();
     if (wanted == 1 || me.stands || me.team->active_level >= icv.max_active_levels) return 1;
-    if (wanted == 0) wanted = me.foreign && me.team->level == 0 ? std::min(icv.threads, me.told_last) : icv.threads;
+    if (wanted == 0) wanted = usual_threads(me, icv.threads);
     return icv.thread_limit == ~0U ? wanted : take_threads(*me.team->group, wanted, icv.thread_limit);
 }
 
@@ -459,6 +485,18 @@ namespace {
 
 }   // namespace
 
+namespace {
+
+// Where the team pool's members are, and its tasks that are units.
+inline void have_members(Thread& me, TeamPool& team_pool) {
+    if (team_pool.members != nullptr) [[likely]]
+        return;
+    if (me.members == nullptr) me.members = &members_of_caller(me);
+    team_pool.members = me.members;
+}
+
+}   // namespace
+
 void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned size, Bind bind,
                   std::uintptr_t* reductions, void (*prepare)(Team& team, void* argument), void* argument) {
     Team& outer = *me.team;
@@ -476,6 +514,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     if (of_unit) [[unlikely]]
         begin_as_unit(me, size);
     TeamPool& team_pool = *me.team_pools[me.depth];
+    if (size > 1 || tasks_are_units) have_members(me, team_pool);
     team_pool.grow(size);
     Team& team = team_pool.team;
     const Icv& from = inherited(me);

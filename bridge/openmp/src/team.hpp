@@ -23,6 +23,7 @@
 
 namespace weft_openmp {
 
+struct Members;
 struct TeamPool;
 struct OfUnit;
 
@@ -134,7 +135,8 @@ struct TeamPool {
     // slots below take part in the region, or did in the last one; those above wait as spares
     std::atomic<unsigned> awake{1};
     Sleepers spares;
-    alignas(64) Lent lent;   // read at each barrier
+    alignas(64) Lent lent;        // read at each barrier
+    Members* members = nullptr;   // its members are among these; null: none has been asked for
     // the team pool of the team around its teams, which lives as long. Null: there is none, or it
     // changes
     const std::unique_ptr<TeamPool, LeavesTeamPool> around;
@@ -174,11 +176,16 @@ struct alignas(64) Thread {
     // of a task that is a unit; its slot is another thread's, to be read only for its number and
     // its team pool (unit_task.hpp)
     bool of_unit = false;
-    // A thread of the program that is not its first, and has not set how many threads its regions
-    // are to have: what omp_get_max_threads returns to it may follow the load
-    // (WEFT_OMP_MAX_THREADS), and by default no region of it gets more than that returned last.
+    // A thread of the program that is not its first: what omp_get_max_threads returns to it may
+    // follow the load (WEFT_OMP_MAX_THREADS), and by default no region of it gets more than that
+    // returned last.
     bool foreign = false;
+    // set how many threads its regions have by default, by omp_set_num_threads
+    bool has_chosen = false;
     bool member = false;   // of a team pool: a context of the members' domain
+    // its teams' members are among these, as it is itself, if it is one; null: none has been asked
+    // for
+    Members* members = nullptr;
     // of a unit of the program that may be cancelled: not within a region, since members use what
     // lies on its stack
     bool ends_early = false;

@@ -76,7 +76,8 @@ void spawn_task(Task& task) {
     options.site = reinterpret_cast<const void*>(task.body);
     team.units.fetch_add(1);
     team.team_pool->users.fetch_add(1, std::memory_order_relaxed);   // relaxed: the team waits for the task
-    const weft_status status = weft_ult_spawn(pool_of_members(), be_task, &task, &options, nullptr);
+    const weft_status status =
+        weft_ult_spawn(pool_for_tasks(*team.team_pool->members), be_task, &task, &options, nullptr);
     if (status != WEFT_OK) fatal("Thread creation failed", status);
 }
 

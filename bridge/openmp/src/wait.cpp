@@ -128,7 +128,10 @@ std::uint32_t Helpers::count() const {
     return sum;
 }
 
-bool Helpers::is_member() { return this_thread().member && among_members(); }
+bool Helpers::is_member() {
+    const Thread& me = this_thread();
+    return me.member && among(*me.members);
+}
 
 unsigned Helpers::arrive_among_many(std::uint64_t region, bool in_row) {
     if (!in_row) return 1 + gather(region);
@@ -213,8 +216,8 @@ void Helpers::wake_members() {
     }
     if (rows == 0) return;
     if (rows > 1 && breaks > all / few) deal(taken, rows);
-    for (unsigned i = 0; i < rows; ++i) make_ready(taken[i].hart, taken[i].row);
-    ask_for_harts();
+    for (unsigned i = 0; i < rows; ++i) make_ready(*team_pool_, taken[i].hart, taken[i].row);
+    ask_for_harts(*team_pool_);
 }
 
 // For each member it reads and writes what lies on the member's stack, which another hart may have
