@@ -2,8 +2,6 @@
 #include "libraries.hpp"
 
 #include <dlfcn.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "../../common/binding.hpp"
 #include "../../common/held.hpp"
-#include "../../common/loaded.hpp"
 
 extern "C" {
 // The exported functions themselves (guard.cpp), whatever the loader binds those names to.
@@ -26,6 +24,10 @@ namespace weft_openblas {
 
 namespace {
 
+using weft_bridge::base_of;
+using weft_bridge::bind;
+using weft_bridge::function_of;
+using weft_bridge::handle_of;
 using weft_bridge::Held;
 using weft_bridge::Loaded;
 
@@ -72,24 +74,6 @@ struct View {
     std::vector<const void*> bases;   // of all objects
 };
 
-// The start of the object that has something at that address, and its path; null: there is none.
-// dladdr would also search for a name among all of the object's symbols.
-const void* base_of(const void* address, std::string* path = nullptr) {
-    const void* base = nullptr;
-    weft_bridge::each_loaded([&](const Loaded& object) {
-        if (!object.holds(address)) return false;
-        base = reinterpret_cast<const void*>(object.first);
-        if (path != nullptr) *path = object.path;
-        return true;
-    });
-    return base;
-}
-
-bool is_own(const void* address) {
-    static const void* const own = base_of(reinterpret_cast<const void*>(&base_of));
-    return base_of(address) == own;
-}
-
 // All objects with calls that go to the generic functions.
 View look() {
     View view;
@@ -105,22 +89,12 @@ View look() {
                     caller.threads_slots.push_back(slot);
             }
         });
-        const bool own = object.holds(reinterpret_cast<const void*>(&base_of));
+        const bool own = object.holds(reinterpret_cast<const void*>(&weft_generic_exec_blas));
         if (!own && !(caller.exec_slots.empty() && caller.threads_slots.empty()))
             view.callers.push_back(std::move(caller));
         return false;
     });
     return view;
-}
-
-// The function of that name in `handle`, or in what it has loaded; not the one that this library
-// puts in front of it.
-template <class Function>
-Function function_of(void* handle, const char* name) {
-    const auto found = reinterpret_cast<Function>(dlsym(handle, name));
-    if (found == nullptr || !is_own(reinterpret_cast<const void*>(found))) return found;
-    // a program's handle stands for all objects that it was started with
-    return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
 void open_to_all(Library& library) {
@@ -153,19 +127,6 @@ Library* record_of(const View& view, const void* base, bool fresh) {
     return unused;
 }
 
-// Writes into one of the loader's tables. False: the system does not allow that.
-bool write(const Loaded& object, void** slot, void* value) {
-    const auto at = reinterpret_cast<std::uintptr_t>(slot), page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    void* const first = reinterpret_cast<void*>(at & ~(page - 1));
-    const bool sealed = at >= (object.sealed & ~(page - 1)) && at < (object.sealed_end & ~(page - 1));
-    if (sealed && mprotect(first, page, PROT_READ | PROT_WRITE) != 0) return false;
-    // relaxed: a caller that reads the old value gets here, and what an entry reads was there
-    // before the entry was written under `finding`
-    __atomic_store_n(slot, value, __ATOMIC_RELAXED);
-    if (sealed) mprotect(first, page, PROT_READ);
-    return true;
-}
-
 // Finds out what the calls of a library mean. The handle keeps the library loaded meanwhile.
 void find_targets(const View& view, void* handle, Caller& caller) {
     caller.exec.exec = function_of<Exec>(handle, "exec_blas");
@@ -193,16 +154,15 @@ void redirect(const Caller& caller) {
     void* const threads = library == nullptr ? reinterpret_cast<void*>(caller.threads.set_threads)
                                              : reinterpret_cast<void*>(threads_entries[number]);
     for (void** const slot : caller.exec_slots) {
-        if (caller.exec.exec != nullptr) write(caller.object, slot, exec);
+        if (caller.exec.exec != nullptr) bind(caller.object, slot, exec);
     }
     for (void** const slot : caller.threads_slots) {
-        if (caller.threads.set_threads != nullptr) write(caller.object, slot, threads);
+        if (caller.threads.set_threads != nullptr) bind(caller.object, slot, threads);
     }
 }
 
 void learn(const View& view, Caller& caller) {
-    // By its name: it may have been opened for itself alone.
-    void* const handle = dlopen(caller.path.empty() ? nullptr : caller.path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    void* const handle = handle_of(caller.path);
     if (handle == nullptr) return;
     find_targets(view, handle, caller);
     redirect(caller);
@@ -248,7 +208,7 @@ const Target* find_known(const void* return_address) {
 Target target_by_name(const View& view, const void* return_address) {
     std::string path;
     base_of(return_address, &path);
-    void* const handle = dlopen(path.empty() ? nullptr : path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    void* const handle = handle_of(path);
     Caller caller{};
     if (handle == nullptr) return {};
     find_targets(view, handle, caller);
