@@ -31,6 +31,7 @@ TABS = {
         "doc/run.md",
         "doc/when-it-helps.md",
         "doc/openmp.md",
+        "doc/tbb.md",
         "doc/domains.md",
         "doc/argobots.md",
         "doc/debugging.md",
