@@ -16,6 +16,7 @@ inline constexpr char run_help[] =
     "  --no-rescue              do not run other work while a thread blocks in a system call or spins\n"
     "                           (WEFT_RESCUE=off)\n"
     "  --openmp=weft|native     run OpenMP programs that gcc compiled on Weft (default), or on their own runtime\n"
+    "  --tbb=weft|native        give oneTBB workers of Weft's (default), or leave it its own\n"
     "  --guests=admit|leave     make the program's own threads wait for a hardware thread, too, or leave them\n"
     "                           alone (default) (WEFT_GUESTS)\n"
     "  --preview                do not run the program: say what would be taken over, and why\n"

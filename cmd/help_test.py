@@ -151,6 +151,7 @@ class Completion(Case):
     def test_of_bash_offers_the_values_of_an_option(self):
         self.assertEqual(self.offered("run", "--openmp", "=", ""), ["weft", "native"])
         self.assertEqual(self.offered("run", "--openmp", "n"), ["native"])
+        self.assertEqual(self.offered("run", "--tbb", "=", "n"), ["native"])
         self.assertEqual(self.offered("run", "--guests", "=", "ad"), ["admit"])
 
     def test_of_bash_offers_programs_behind_the_options(self):

@@ -33,6 +33,23 @@ inline bool is_llvm_runtime(const char* soname) {
 inline constexpr char gnu_function[] = "GOMP_parallel", llvm_function[] = "__kmpc_fork_call";
 inline constexpr char gnu_words[] = "\nlibgomp: ", llvm_words[] = "KMP_DUPLICATE_LIB_OK";
 
+// Intel's Threading Building Blocks. oneTBB defines this function; the library before it, which has
+// the SONAME libtbb.so.2, does not. A libirml.so.1 has workers for TBB.
+inline constexpr char onetbb_function[] = "_ZN3tbb6detail2r17executeERNS0_2d115task_arena_baseERNS2_13delegate_baseE";
+inline constexpr char irml_soname[] = "libirml.so.1";
+inline bool is_tbb_soname(const char* soname) {
+    return std::strncmp(soname, "libtbb.so", 9) == 0 || std::strncmp(soname, "libtbb_debug.so", 15) == 0 ||
+           std::strncmp(soname, "libtbb-", 7) == 0;   // as wheels of Python name their copies
+}
+
+// Why the workers of a TBB are not Weft's. Null: no reason is known.
+inline const char* why_tbb_is_left(bool is_native, bool is_onetbb, bool is_managed) {
+    if (is_native) return "--tbb=native";
+    if (!is_onetbb) return "a version before oneTBB, which has another interface";
+    return is_managed ? "TCM_ENABLE=1: Intel's thread composability manager decides how many workers there are"
+                      : nullptr;
+}
+
 inline const char* name_of(Kind kind) {
     switch (kind) {
     case Kind::none: return "";

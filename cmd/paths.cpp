@@ -39,6 +39,7 @@ constexpr KnownLibrary known_libraries[] = {
     {Piece::openmp, "libgomp.so.1", "/weft/openmp", "/bridge/openmp", true},
     {Piece::pthread, "libweft_pthread.so." WEFT_SOVERSION, "", "/bridge/pthread", true},
     {Piece::openblas, "libweft_openblas.so." WEFT_SOVERSION, "", "/bridge/openblas", false},
+    {Piece::tbb, "libweft_tbb.so." WEFT_SOVERSION, "", "/bridge/tbb", true},
     {Piece::weft, "libweft.so." WEFT_SOVERSION, "", "", false},
     {Piece::report, "libweft_report.so.0", "/weft", "/cmd", true},
 };

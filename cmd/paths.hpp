@@ -9,7 +9,7 @@
 namespace weft_command {
 
 // The libraries that may be preloaded, in the order in which the loader is to find them.
-enum class Piece { regions, openmp, pthread, openblas, weft, report };
+enum class Piece { regions, openmp, pthread, openblas, tbb, weft, report };
 
 struct Library {
     Piece piece;

@@ -13,6 +13,7 @@ namespace weft_command {
 // The pieces that only some runs preload.
 struct Preloaded {
     bool openmp;
+    bool tbb;
     bool report;
 };
 

@@ -2,6 +2,7 @@
 #include "preview.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 
 #include "image.hpp"
 #include "kinds.hpp"
+#include "preload.hpp"
 #include "process.hpp"
 
 namespace weft_command {
@@ -85,6 +87,7 @@ struct Object {
     unsigned constructs = 0, queries = 0, llvm = 0;   // how many functions of OpenMP it refers to
     bool starts_threads = false, opens = false, exec_blas = false;
     bool defines_gnu = false, defines_llvm = false;   // it has a runtime's entry points
+    bool is_onetbb = false;
 };
 
 bool is_one_of(const char* name, std::initializer_list<const char*> names) {
@@ -112,6 +115,7 @@ Object look_into(const std::string& path) {
         if (std::strcmp(name, gnu_function) == 0) object.defines_gnu = true;
         if (std::strcmp(name, llvm_function) == 0) object.defines_llvm = true;
         if (std::strcmp(name, "exec_blas") == 0) object.exec_blas = true;
+        if (std::strcmp(name, onetbb_function) == 0) object.is_onetbb = true;
     });
     // If the symbols were stripped, runtimes are recognised by words of their messages. Only a file
     // that starts threads can contain a runtime.
@@ -139,7 +143,7 @@ Kind kind_of(const Object& object) {
     if (object.defines_gnu) return Kind::libgomp_static;
     if (object.llvm != 0) return Kind::llvm_client;
     if (object.constructs != 0) return Kind::openmp;
-    if (begins(object.soname, "libtbb.so")) return Kind::tbb;
+    if (object.is_onetbb || is_tbb_soname(object.soname.c_str())) return Kind::tbb;
     if (object.starts_threads && object.path.find("openblas") != std::string::npos) return Kind::openblas;
     if (object.queries != 0) return Kind::openmp_queries;
     return object.starts_threads && !is_of_the_language(object) ? Kind::threads : Kind::none;
@@ -190,8 +194,10 @@ private:
         const bool is_guarded = computes && object.exec_blas && has(Piece::openblas) && !options_.native_openmp;
         if (about == Verdict::guarded && is_guarded) return would(name_of(about), object, guarded_openblas);
         const bool gnu = kind == Kind::openmp || kind == Kind::openmp_queries || kind == Kind::libgomp;
-        const Verdict verdict = gnu && !options_.native_openmp ? Verdict::taken_over : Verdict::left_alone;
-        if (verdict == about) would(name_of(verdict), object, clause(kind));
+        const std::string left = kind == Kind::tbb ? why_left(object) : std::string();
+        const bool taken = kind == Kind::tbb ? left.empty() : gnu && !options_.native_openmp;
+        const Verdict verdict = taken ? Verdict::taken_over : Verdict::left_alone;
+        if (verdict == about) would(name_of(verdict), object, kind == Kind::tbb ? tbb_clause(left) : clause(kind));
     }
 
     void would(const char* verdict, const Object& object, const std::string& what) {
@@ -210,6 +216,24 @@ private:
         case Kind::llvm_client: return name + by_llvm();
         default: return name + ": threads of its own";
         }
+    }
+
+    // Why the workers of this TBB would not be Weft's; empty: they would.
+    std::string why_left(const Object& object) const {
+        const char* const why = why_tbb_is_left(options_.native_tbb, object.is_onetbb, text_of("TCM_ENABLE") == "1");
+        if (options_.native_tbb || !object.is_onetbb) return why;
+        // TBB looks for it in its own folder, too
+        std::string irml = object.path.substr(0, object.path.rfind('/') + 1) + irml_soname;
+        if (access(irml.c_str(), R_OK) != 0) irml.clear();
+        for (const Object& one : *all_) {
+            if (one.soname == irml_soname) irml = one.path;
+        }
+        if (!irml.empty()) return "its workers are those of " + irml;
+        return why == nullptr ? std::string() : why;
+    }
+    std::string tbb_clause(const std::string& left) const {
+        const std::string name = name_of(Kind::tbb);
+        return left.empty() ? name + ", by " + path_of(Piece::tbb) : name + ": " + left;
     }
 
     std::string by_llvm() const {

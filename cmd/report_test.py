@@ -10,10 +10,11 @@ import pathlib
 import re
 import resource
 import subprocess
+import tempfile
 import unittest
 
 import run_test
-from run_test import REGION, Case, clean
+from run_test import IRML, OLD_TBB, ONETBB, REGION, Case, clean
 
 TASKS = """
 #include <stdio.h>
@@ -153,6 +154,37 @@ int main(void) {
     ++count;
     signal(SIGSEGV, handle);
     raise(SIGSEGV);
+    return 0;
+}
+"""
+# At least two threads are in the first loop at once. The child of the fork has a loop of its own,
+# for which it may have no worker: one that was in TBB's arena at the fork has left no place there.
+TBB = """
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+static void loop(int least) {
+    std::atomic<int> here{0};
+    oneapi::tbb::parallel_for(0, 4, [&](int) {
+        ++here;
+        while (here < least) std::this_thread::yield();
+    }, oneapi::tbb::simple_partitioner());
+    std::printf("%d\\n", here.load());
+    std::fflush(stdout);
+}
+int main(int argc, char**) {
+    oneapi::tbb::global_control all(oneapi::tbb::global_control::max_allowed_parallelism, 4);
+    loop(2);
+    if (argc > 1 && fork() == 0) {
+        loop(1);
+        std::exit(0);
+    }
+    if (argc > 1) wait(nullptr);
     return 0;
 }
 """
@@ -545,7 +577,9 @@ int main(void) {
                     "kind": "openmp",
                     "regions": 2,
                     "threads": 0,
+                    "workers": 0,
                     "runs_on": None,
+                    "why": None,
                 }
             ],
         )
@@ -558,7 +592,9 @@ int main(void) {
                     "kind": "openblas",
                     "regions": 0,
                     "threads": 2,
+                    "workers": 0,
                     "runs_on": None,
+                    "why": None,
                 }
             ],
         )
@@ -586,6 +622,77 @@ int main(void) {
         done = self.call("run", "--report", "--", self.weft, "run", "--", self.compile(REGION, "-fopenmp"))
         self.assertEqual(done.stdout, "10\n")
         self.assertEqual(done.stderr.count("weft run report"), 1)
+
+
+class Tbb(Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        place = tempfile.TemporaryDirectory(prefix="weft-report-tbb-")
+        cls.addClassCleanup(place.cleanup)
+        cls.program = pathlib.Path(place.name).resolve() / "program"
+        source = cls.program.with_suffix(".cpp")
+        source.write_text(TBB)
+        words = [run_test.OPTIONS.cc, "-std=c++17", source, "-o", cls.program, "-ltbb", "-lstdc++", "-pthread"]
+        cls.has_tbb = subprocess.run(words, capture_output=True).returncode == 0
+
+    def report(self, *arguments, env=None):
+        if not self.has_tbb:
+            self.skipTest("there is no libtbb-dev, or no C++ compiler")
+        return self.call("run", "--report", *arguments, env=env).stderr
+
+    def test_its_workers_are_wefts_and_counted(self):
+        report = self.report("--", self.program)
+        self.assertRegex(report, r"taken over: /\S*/libtbb\.so\.12\S*: TBB: [1-3] workers? on Weft\n")
+        seen = numbers(report)
+        self.assertIn(seen["TBB workers"], range(1, 4))
+        self.assertEqual(seen["TBB entries"], 1)
+
+    def test_those_of_the_child_of_a_fork_are_counted_with_it(self):
+        report = self.report("--", self.program, "fork")
+        self.assertIn(f"weft run report: {self.program} (2 processes, ", report)
+        self.assertEqual(numbers(report)["TBB entries"], 2)
+        self.assertRegex(report, r"TBB: [1-6] workers? on Weft\n")
+
+    def test_native_ones_are_threads_of_its_own(self):
+        report = self.report("--tbb=native", "--", self.program)
+        self.assertRegex(report, r"left alone: /\S*/libtbb\.so\.12\S*: TBB: [1-3] threads? of its own: --tbb=native\n")
+        self.assertNotIn("TBB workers", report)
+        report = self.report("--tbb=native", "--guests=admit", "--", self.program)
+        self.assertRegex(
+            report, r"limited: .*TBB: [1-3] threads? of its own, each admitted as a guest \(--guests=admit\)"
+        )
+
+    def test_the_thread_composability_manager_is_left_to_decide(self):
+        report = self.report("--", self.program, env={"TCM_ENABLE": "1"})
+        self.assertRegex(report, r"left alone: .*: TBB: [1-3] threads? of its own: TCM_ENABLE=1: Intel's thread compos")
+
+    def test_another_library_with_workers_for_tbb_keeps_them(self):
+        irml = self.library("libirml.so.1", IRML)
+        report = self.report("--", self.program, env={"LD_PRELOAD": str(irml)})
+        self.assertRegex(report, rf"left alone: .*/libtbb\.so\S*: TBB: its workers are those of {irml}\n")
+        self.assertNotIn("TBB workers", report)
+
+    def test_a_version_before_onetbb_is_left_alone(self):
+        tbb = self.library("libtbb.so.2", OLD_TBB)
+        report = self.call("run", "--report", "--", self.linked(tbb)).stderr
+        what = "TBB: started no threads: a version before oneTBB, which has another interface"
+        self.assertIn(f"left alone: {tbb}: {what}\n", report)
+
+    def test_json_says_which_and_why(self):
+        used, old = self.library("libtbb.so.12", ONETBB), self.library("libtbb.so.2", OLD_TBB)
+        report = json.loads(self.call("run", "--report=json", "--", self.linked(used, old)).stderr)
+        (program,) = report["programs"]
+        common = {"kind": "tbb", "regions": 0, "threads": 0, "workers": 0, "runs_on": None}
+        why = "a version before oneTBB, which has another interface"
+        self.assertEqual(
+            program["libraries"],
+            [
+                {"library": str(used), "verdict": "taken_over", "why": None, **common},
+                {"library": str(old), "verdict": "left_alone", "why": why, **common},
+            ],
+        )
+        self.assertEqual((program["counters"]["tbb_workers"], program["counters"]["tbb_entries"]), (0, 0))
 
 
 class Info(Case):

@@ -47,6 +47,7 @@ struct Options {
     const char* report_file = nullptr;
     bool no_rescue = false;
     bool native_openmp = false;
+    bool native_tbb = false;
     const char* guests = nullptr;
     const char* trace = nullptr;
     bool preview = false;
@@ -109,6 +110,9 @@ int read_options(char** arguments, Options& options) {
         } else if (value_of("--openmp", at, value)) {
             if (!one_of(value, "weft", "native")) return refuse("--openmp is '%s'; legal are: weft, native", value);
             options.native_openmp = std::strcmp(value, "native") == 0;
+        } else if (value_of("--tbb", at, value)) {
+            if (!one_of(value, "weft", "native")) return refuse("--tbb is '%s'; legal are: weft, native", value);
+            options.native_tbb = std::strcmp(value, "native") == 0;
         } else if (value_of("--guests", at, value)) {
             if (!one_of(value, "admit", "leave")) return refuse("--guests is '%s'; legal are: admit, leave", value);
             options.guests = value;
@@ -290,11 +294,12 @@ int cannot_run(const char* name, const Program& program, int error) {
 int show_preview(const Options& options, const Program& program, const char* why, const Pieces& pieces,
                  const Pieces& release) {
     if (program.reach == Reach::full) {
-        const std::string trouble = preload({!options.native_openmp, false}, pieces, release);
+        const std::string trouble = preload({!options.native_openmp, !options.native_tbb, false}, pieces, release);
         if (!trouble.empty()) return refuse("%s", trouble.c_str());
     }
     const std::string guests = options.guests != nullptr ? options.guests : text_of("WEFT_GUESTS");
-    std::fputs(preview(program, pieces, {options.native_openmp, guests == "admit", why}).c_str(), stdout);
+    const PreviewOptions how{options.native_openmp, options.native_tbb, guests == "admit", why};
+    std::fputs(preview(program, pieces, how).c_str(), stdout);
     return std::fflush(stdout) == 0 ? 0 : own_failure;
 }
 
@@ -341,7 +346,7 @@ int run(char** arguments) {
     const AddressSpace addresses = address_space();
     if (program.reach != Reach::none && fits(addresses)) {
         const bool alone = is_variant && variant.of_program;
-        const Preloaded asked{!options.native_openmp, options.report};
+        const Preloaded asked{!options.native_openmp, !options.native_tbb, options.report};
         const std::string trouble =
             alone ? preload_for_program_alone(asked, chosen, pieces) : preload(asked, chosen, pieces);
         if (!trouble.empty()) return refuse("%s", trouble.c_str());

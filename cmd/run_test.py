@@ -77,6 +77,16 @@ int main(int argc, char** argv) {
     return 0;
 }
 """
+# Stand for oneTBB, for the library before it, and for a library that has workers for TBB.
+ONETBB = 'int execute(void) __asm__("_ZN3tbb6detail2r17executeERNS0_2d115task_arena_baseERNS2_13delegate_baseE");\n'
+ONETBB += "int execute(void) { return 0; }\n"
+OLD_TBB = "int TBB_runtime_interface_version(void) { return 11103; }\n"
+IRML = """
+int __RML_open_factory(void* factory, unsigned* server, unsigned client) { return 2; }   /* not found */
+void __RML_close_factory(void* factory) {}
+int __TBB_make_rml_server(void* factory, void** server, void* client) { return 2; }
+void __TBB_call_with_my_server_info(void (*call)(void*, const char*), void* argument) {}
+"""
 
 
 def clean():
@@ -95,6 +105,7 @@ class Case(unittest.TestCase):
         cls.weft = cls.build / "cmd" / "weft"
         cls.openmp = str(cls.build / "bridge" / "openmp" / "libgomp.so.1")
         cls.pthread = str(next((cls.build / "bridge" / "pthread").glob("libweft_pthread.so.?.?")))
+        cls.tbb = str(next((cls.build / "bridge" / "tbb").glob("libweft_tbb.so.?.?")))
 
     def setUp(self):
         place = tempfile.TemporaryDirectory(prefix="weft-run-")
@@ -122,6 +133,14 @@ class Case(unittest.TestCase):
         source.write_text(text)
         subprocess.run([compiler or OPTIONS.cc, "-O1", source, "-o", program, *flags], check=True)
         return program
+
+    def library(self, soname, text):
+        """A library of that SONAME, which the loader finds for programs that are linked with it."""
+        return self.compile(text, "-shared", "-fPIC", f"-Wl,-soname,{soname}", name=soname)
+
+    def linked(self, *libraries, text="int main(void) { return 0; }"):
+        """A program that needs these libraries."""
+        return self.compile(text, "-Wl,--no-as-needed", *libraries, f"-Wl,-rpath,{self.place}")
 
     def script(self, name, text):
         path = self.place / name
@@ -217,6 +236,8 @@ class Options(Case):
             (["--harts", "9999"], "--harts is '9999'"),
             (["--harts", "2x"], "--harts is '2x'"),
             (["--openmp=llvm"], "--openmp is 'llvm'; legal are: weft, native"),
+            (["--tbb=on"], "--tbb is 'on'; legal are: weft, native"),
+            (["--tbb", "--", "true"], "--tbb is '--'; legal are: weft, native"),
             (["--guests", "all"], "--guests is 'all'; legal are: admit, leave"),
             (["--report="], "--report= names no file"),
             (["--sparta"], "there is no option '--sparta'"),
@@ -758,6 +779,27 @@ class Preview(Case):
         self.assertRegex(shown, f"would be left alone: {program}: OpenMP of LLVM's ABI, which runs on /.*/libi?omp")
         self.assertRegex(shown, r"would be left alone: /.*/libi?omp[^:]*: LLVM's OpenMP runtime: threads of its own")
 
+    def test_tbb_would_be_given_workers(self):
+        tbb = self.library("libtbb.so.12", ONETBB)
+        program = self.linked(tbb)
+        self.assertIn(f"  would be taken over: {tbb}: TBB, by {self.tbb}", self.preview("--", program))
+        left = f"  would be left alone: {tbb}: TBB: "
+        self.assertIn(left + "--tbb=native", self.preview("--tbb", "native", "--", program))
+        managed = "TCM_ENABLE=1: Intel's thread composability manager decides how many workers there are"
+        self.assertIn(left + managed, self.preview("--", program, env={"TCM_ENABLE": "1"}))
+        irml = self.library("libirml.so.1", IRML)
+        self.assertIn(left + f"its workers are those of {irml}", self.preview("--", program))  # beside libtbb
+        elsewhere = self.place / "elsewhere"
+        elsewhere.mkdir()
+        irml = irml.rename(elsewhere / irml.name)
+        shown = self.preview("--", program, env={"LD_PRELOAD": str(irml)})
+        self.assertIn(left + f"its workers are those of {irml}", shown)
+
+    def test_tbb_before_onetbb_would_be_left_alone(self):
+        tbb = self.library("libtbb.so.2", OLD_TBB)
+        what = "TBB: a version before oneTBB, which has another interface"
+        self.assertIn(f"  would be left alone: {tbb}: {what}", self.preview("--", self.linked(tbb)))
+
     def test_nothing_is_said_to_be_nothing(self):
         self.assertEqual(self.preview("true")[1:], ["  nothing that the loader would load has OpenMP or threads"])
 
@@ -796,6 +838,21 @@ class Loader(Case):
     def test_native_openmp_is_not_taken_over(self):
         self.assertNotIn(self.openmp, self.preloaded("--openmp=native"))
         self.assertNotIn(self.openmp, self.preloaded("--openmp", "native", env={"LD_PRELOAD": self.openmp}))
+
+    def test_native_tbb_is_not_taken_over(self):
+        preloaded = self.preloaded()
+        self.assertRegex(preloaded[preloaded.index(self.tbb) - 1], r"/libweft_openblas\.so|/libweft_pthread\.so")
+        self.assertRegex(preloaded[preloaded.index(self.tbb) + 1], r"/libweft\.so")
+        for options in (["--tbb=native"], ["--tbb", "native"], ["--tbb=weft", "--tbb=native"]):
+            left = self.preloaded(*options, env={"LD_PRELOAD": self.tbb})
+            self.assertEqual(left, [library for library in preloaded if library != self.tbb])
+        self.assertEqual(self.preloaded("--tbb=weft"), preloaded)
+
+    def test_in_a_run_within_a_run_the_inner_options_hold(self):
+        for outer, inner in (["--tbb=native"], []), ([], ["--tbb=native"]):
+            done = self.call("run", *outer, "--", self.weft, "run", *inner, "--", "env", "-0")
+            seen = dict(pair.split("=", 1) for pair in done.stdout.split("\0") if pair)
+            self.assertEqual(seen, self.environment(*inner))
 
     def test_run_within_run_is_one(self):
         once = self.environment()
@@ -903,11 +960,12 @@ class Installed(Case):
     def copy(self, name):
         """Everything that the command needs of a build tree, below a folder of this name."""
         root = self.place / name
-        for folder in ["cmd", "bridge/openmp", "bridge/pthread", "bridge/openblas"]:
+        for folder in ["cmd", "bridge/openmp", "bridge/pthread", "bridge/openblas", "bridge/tbb"]:
             (root / folder).mkdir(parents=True)
         shutil.copy(self.weft, root / "cmd" / "weft")
         shutil.copy(self.openmp, root / "bridge" / "openmp")
-        for folder, named in [("bridge/pthread", "*.so.?.?"), ("bridge/openblas", "*.so.?.?"), ("cmd", "*.so.0")]:
+        bridges = [(f"bridge/{name}", "*.so.?.?") for name in ("pthread", "openblas", "tbb")]
+        for folder, named in [*bridges, ("cmd", "*.so.0")]:
             for library in (self.build / folder).glob(named):
                 shutil.copy(library, root / folder)
         return root

@@ -138,7 +138,6 @@ Kind kind_without_openmp(const Seen& seen) {
         if (runtimes.llvm) return is_llvm_runtime(object.soname) ? Kind::llvm_runtime : Kind::llvm_static;
         if (runtimes.gnu) return Kind::libgomp_static;
     }
-    if (begins(object.soname, "libtbb.so")) return Kind::tbb;
     return is_openblas(object) ? Kind::openblas : Kind::threads;
 }
 
@@ -181,6 +180,49 @@ void add_threads(Program& program, const Seen& seen, Kind kind) {
     add(program.libraries, seen, program.admits && seen.threads != 0 ? Verdict::limited : Verdict::left_alone, kind);
 }
 
+// ---- TBB ----------------------------------------------------------------------------------------
+
+bool is(const char* variable, const char* value) {
+    const char* const said = std::getenv(variable);
+    return said != nullptr && std::strcmp(said, value) == 0;
+}
+
+bool is_onetbb(const Object& object) {
+    return weft_bridge::address_in(object.loaded, weft_command::onetbb_function) != nullptr;
+}
+bool is_tbb(const Object& object) { return is_onetbb(object) || weft_command::is_tbb_soname(object.soname); }
+
+void add_tbb(Program& program, const Seen& seen, const List<Seen>& all) {
+    const auto has = [&](const char* soname) {
+        return std::find_if(all.begin(), all.end(),
+                            [=](const Seen& one) { return begins(one.object->soname, soname); });
+    };
+    const bool is_native = has("libweft_tbb.so") == all.end();
+    const char* const why = weft_command::why_tbb_is_left(is_native, is_onetbb(*seen.object), is("TCM_ENABLE", "1"));
+    const auto irml = has(weft_command::irml_soname);
+    const bool other = irml != all.end() && !is_native && is_onetbb(*seen.object);
+    const bool taken = why == nullptr && !other && seen.threads == 0;
+    const bool limited = program.admits && seen.threads != 0;
+    add(program.libraries, seen,
+        taken     ? Verdict::taken_over
+        : limited ? Verdict::limited
+                  : Verdict::left_alone,
+        Kind::tbb, other ? irml->object : nullptr);
+    Library& library = program.libraries.back();
+    if (!other && why != nullptr) library.why = why;
+}
+
+// The bridge counts the workers of the process. If only one TBB has them, they are its own.
+void share_workers(Program& program) {
+    Library* one = nullptr;
+    for (Library& library : program.libraries) {
+        if (library.kind != Kind::tbb || library.verdict != Verdict::taken_over) continue;
+        if (one != nullptr) one->counted = library.counted = false;
+        one = &library;
+    }
+    if (one != nullptr && one->counted) one->workers = program.values[tbb_workers];
+}
+
 void add_findings(Program& program, const Seen& seen, const List<Seen>& all, bool replaced) {
     List<Library>& libraries = program.libraries;
     if (is_libgomp(*seen.object)) return add_libgomp(libraries, seen, all, replaced);
@@ -199,12 +241,8 @@ void add_findings(Program& program, const Seen& seen, const List<Seen>& all, boo
         add(libraries, seen, Verdict::limited, Kind::openblas);
         libraries.back().threads = 0;   // they are reported with its entry for threads
     }
+    if (is_tbb(*seen.object)) return add_tbb(program, seen, all);
     add_threads(program, seen, known || (seen.llvm != 0 && !is_runtime) ? Kind::threads : kind_without_openmp(seen));
-}
-
-bool is(const char* variable, const char* value) {
-    const char* const said = std::getenv(variable);
-    return said != nullptr && std::strcmp(said, value) == 0;
 }
 
 }   // namespace
@@ -229,14 +267,17 @@ void look_at_process(Program& program, std::uint64_t all_regions, EachRegions re
     for (const Seen& seen : all) {
         if (!seen.object->is_ours) add_findings(program, seen, all, replaced);
     }
+    share_workers(program);
     program.libraries.insert(program.libraries.end(), gone.begin(), gone.end());
 }
 
 void forget_unused(Program& program) {
     auto& libraries = program.libraries;
-    libraries.erase(std::remove_if(libraries.begin(), libraries.end(),
-                                   [](const Library& one) { return one.regions == 0 && one.threads == 0; }),
-                    libraries.end());
+    const auto is_unused = [uses_tbb = program.values[tbb_entries] != 0](const Library& one) {
+        const bool is_tbb = one.kind == Kind::tbb && one.verdict == Verdict::taken_over;
+        return one.regions == 0 && one.threads == 0 && !(is_tbb && uses_tbb);
+    };
+    libraries.erase(std::remove_if(libraries.begin(), libraries.end(), is_unused), libraries.end());
 }
 
 }   // namespace weft_report

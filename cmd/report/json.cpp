@@ -47,9 +47,12 @@ String key_of(const char* name) {
 
 String object_of(const Library& library) {
     return "{\"library\":" + quoted(library.path) + ",\"verdict\":\"" + name_of(library.verdict) + "\",\"kind\":\"" +
-           key_of(library.kind) + "\",\"regions\":" + (library.counted ? decimal(library.regions) : String("null")) +
-           ",\"threads\":" + decimal(library.threads) +
-           ",\"runs_on\":" + (library.by.empty() ? String("null") : quoted(library.by)) + "}";
+           key_of(library.kind) + "\",\"regions\":" +
+           (library.kind == Kind::tbb || library.counted ? decimal(library.regions) : String("null")) +
+           ",\"threads\":" + decimal(library.threads) + ",\"workers\":" +
+           (library.kind != Kind::tbb || library.counted ? decimal(library.workers) : String("null")) +
+           ",\"runs_on\":" + (library.by.empty() ? String("null") : quoted(library.by)) +
+           ",\"why\":" + (library.why.empty() ? String("null") : quoted(library.why)) + "}";
 }
 
 String object_of(const Program& program) {

@@ -55,8 +55,10 @@ Library library_of(std::string_view line) {
     library.regions = number_field(line);
     library.threads = number_field(line);
     library.thread_local_data = number_field(line) != 0;
+    library.workers = number_field(line);
     library.path = text_field(line);
     library.by = text_field(line);
+    library.why = text_field(line);
     return library;
 }
 
@@ -74,11 +76,12 @@ Program program_of(std::string_view line) {
 void merge(List<Library>& libraries, const Library& library) {
     for (Library& one : libraries) {
         if (one.verdict != library.verdict || one.kind != library.kind || one.path != library.path ||
-            one.by != library.by)
+            one.by != library.by || one.why != library.why)
             continue;
         one.counted = one.counted && library.counted;
         one.regions += library.regions;
         one.threads += library.threads;
+        one.workers += library.workers;
         one.thread_local_data = one.thread_local_data || library.thread_local_data;
         return;
     }
@@ -104,8 +107,10 @@ String to_lines(const Program& program) {
         add_field(lines, library.regions);
         add_field(lines, library.threads);
         add_field(lines, library.thread_local_data);
+        add_field(lines, library.workers);
         add_field(lines, library.path);
         add_field(lines, library.by);
+        add_field(lines, library.why);
         lines += '\n';
     }
     return lines + "end\n";

@@ -19,12 +19,14 @@ struct Library {
     Verdict verdict = Verdict::left_alone;
     Kind kind = Kind::threads;
     String path;
-    String by;   // the other library that serves its OpenMP, if Weft does not
-    // whether its regions are counted: regions that bypass the counting library are in the
-    // process's sum only
+    String by;    // the other library that serves its OpenMP, or has its TBB's workers, if Weft does not
+    String why;   // why Weft does not, of a TBB; otherwise empty
+    // whether its regions, or its TBB's workers, are counted: regions that bypass the counting
+    // library, and workers of several TBBs, are in the process's sum only
     bool counted = true;
     std::uint64_t regions = 0;        // regions on Weft
     std::uint64_t threads = 0;        // threads that it has started
+    std::uint64_t workers = 0;        // workers of its TBB on Weft
     bool thread_local_data = false;   // it defines thread_local or threadprivate variables
 };
 
@@ -45,9 +47,11 @@ inline constexpr Counter counters[] = {
     {"involuntary kernel switches", true},
     {"peak OS threads", false},
     {"OS threads refused", true, true},
+    {"TBB workers", true, true},
+    {"TBB entries", true, true},
     {"regions of units", true, true},
 };
-inline constexpr std::size_t regions_of_units = 11;
+inline constexpr std::size_t tbb_workers = 11, tbb_entries = 12, regions_of_units = 13;
 inline constexpr std::size_t counter_count = sizeof counters / sizeof *counters;
 static_assert(regions_of_units == counter_count - 1);
 

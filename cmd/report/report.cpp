@@ -72,6 +72,8 @@ Program this_process() {
         static_cast<std::uint64_t>(used.ru_nivcsw),
         peak_threads(),
         counter("/harts/count/carriers-refused"),
+        counter("/tbb/count/workers"),
+        counter("/tbb/count/entries"),
         counter("/openmp/count/regions-of-units"),
     };
     std::memcpy(program.values, values, sizeof values);

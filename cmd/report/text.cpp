@@ -46,7 +46,7 @@ struct Group {
     std::string_view folder;
     std::size_t libraries = 0, with_regions = 0;
     bool counted = true;
-    std::uint64_t regions = 0, threads = 0;
+    std::uint64_t regions = 0, threads = 0, workers = 0;
 
     bool is_folded() const { return libraries >= fold_from || (libraries > 1 && is_package(folder)); }
     void add(const Library& library) {
@@ -55,10 +55,11 @@ struct Group {
         counted = counted && library.counted;
         regions += library.regions;
         threads += library.threads;
+        workers += library.workers;
     }
     bool is_like(const Library& library) const {
         return first->verdict == library.verdict && first->kind == library.kind && first->by == library.by &&
-               folder == folder_of(library.path);
+               first->why == library.why && folder == folder_of(library.path);
     }
 };
 
@@ -81,6 +82,17 @@ String openmp_of(const Group& group, const Program& program) {
     return text;
 }
 
+String tbb_of(const Group& group, const Program& program) {
+    const Library& library = *group.first;
+    const String name = String(name_of(Kind::tbb)) + ": ";
+    if (!library.by.empty()) return name + "its workers are those of " + library.by;
+    if (library.verdict != Verdict::taken_over)
+        return name + threads_of(group, program) + (library.why.empty() ? "" : ": " + library.why);
+    if (!group.counted) return name + "its workers are Weft's, and in the sum below";
+    return name +
+           (group.workers == 0 ? String("has needed no worker") : number_of(group.workers, "worker") + " on Weft");
+}
+
 String what_of(const Group& group, const Program& program) {
     const Library& library = *group.first;
     const String name = name_of(library.kind);
@@ -95,6 +107,7 @@ String what_of(const Group& group, const Program& program) {
     case Kind::openblas:
         return library.verdict == Verdict::limited && group.threads == 0 ? String(weft_command::guarded_openblas)
                                                                          : name + ": " + threads_of(group, program);
+    case Kind::tbb: return tbb_of(group, program);
     case Kind::threads: return threads_of(group, program);
     default: return name + ": " + threads_of(group, program);
     }
