@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Programs of Debian as they are, before and after `weft run`: wall time, switches of the kernel's, and a picture.
+"""Programs of Debian as they are, and one of ours, before and after `weft run`: wall time, switches of the kernel's,
+and a picture.
 
     tools/demo.py build/release [--figure build/demo.svg] [--rounds 3]
 
@@ -30,6 +31,14 @@ def folder_of(name):
 def picture(path, wide=2400, high=1600):
     row = bytes((x * 3 + c * 40) & 255 for x in range(wide) for c in range(3))
     path.write_bytes(b"P6 %d %d 255\n" % (wide, high) + b"".join(row[3 * y :] + row[: 3 * y] for y in range(high)))
+
+
+def compose(folder):
+    """Compiles the program that mixes TBB and OpenMP; None: there is no compiler, or no oneTBB."""
+    program = folder / "mixed"
+    words = ["g++", "-O2", "-std=c++20", "-fopenmp", f"-I{ROOT / 'bench'}", ROOT / "bench/compose/mixed.cpp", "-ltbb"]
+    done = shutil.which("g++") and subprocess.run([*words, "-o", program], capture_output=True)
+    return str(program) if done and done.returncode == 0 else None
 
 
 def elk_input(path, steps=8):
@@ -81,6 +90,7 @@ class Case:
 
 def cases(folder):
     openblas, eigen = folder_of("openblas-openmp"), str(ROOT / "bridge/openmp/programs/eigen.py")
+    mixed = compose(folder)
     picture(folder / "in.ppm")
     (folder / "out.ppm").touch()
 
@@ -107,6 +117,13 @@ def cases(folder):
             "elk-lapw",
             folder_of("blas"),
             energy,
+        ),
+        Case(
+            "TBB: 64 tasks on 8 threads, each with OpenMP loops",
+            [mixed, "--kernel=loops", f"--outer={THREADS}", f"--inner={THREADS}"],
+            [lambda: mixed],
+            "libtbb-dev g++",
+            seen=lambda done: len(done.stdout.splitlines()),
         ),
         Case(
             "gm convert: blur, one region after the other",
@@ -176,7 +193,7 @@ def draw(rows, path, cpus):
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="sans-serif" font-size="14">',
         f'<rect width="{wide}" height="{high}" fill="#ffffff"/>',
-        f'<text x="{left}" y="28" font-size="17" fill="#222222">The same programs of Debian, without and with weft '
+        f'<text x="{left}" y="28" font-size="17" fill="#222222">The same programs, without and with weft '
         f'run ({cpus} CPUs, {THREADS} OpenMP threads)</text>',
     ]
     y = 62
