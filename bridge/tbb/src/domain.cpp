@@ -32,8 +32,9 @@ public:
     void push(weft_unit* context) {
         *weft_unit_link(context) = nullptr;
         lock_.lock();
-        if (first_ == nullptr) {
-            first_ = context;
+        // relaxed, as below: changed under the lock
+        if (first_.load(std::memory_order_relaxed) == nullptr) {
+            first_.store(context, std::memory_order_relaxed);
             ask_children_for(1);
         } else {
             *weft_unit_link(last_) = context;
@@ -44,16 +45,18 @@ public:
     weft_unit* pop() {
         if (!any()) return nullptr;
         lock_.lock();
-        weft_unit* const context = first_;
+        weft_unit* const context = first_.load(std::memory_order_relaxed);
         if (context != nullptr) {
-            first_ = static_cast<weft_unit*>(*weft_unit_link(context));
-            if (first_ == nullptr) ask_children_for(0);
+            auto* const next = static_cast<weft_unit*>(*weft_unit_link(context));
+            first_.store(next, std::memory_order_relaxed);
+            if (next == nullptr) ask_children_for(0);
         }
         lock_.unlock();
         return context;
     }
-    // A hint: a hart that comes too early is called again by the kick that follows each push.
-    bool any() const { return __atomic_load_n(&first_, __ATOMIC_RELAXED) != nullptr; }
+    // relaxed: a hint; a hart that comes too early is called again by the kick that follows each
+    // push
+    bool any() const { return first_.load(std::memory_order_relaxed) != nullptr; }
 
 private:
     // One for each library that workers call.
@@ -64,7 +67,7 @@ private:
     }
 
     SpinLock lock_;   // guards what follows
-    weft_unit* first_ = nullptr;
+    std::atomic<weft_unit*> first_{nullptr};
     weft_unit* last_ = nullptr;
     weft_domain* child_[most_children] = {};
     unsigned children_ = 0;
