@@ -3,13 +3,16 @@
 // was wrong, and then exits with 1.
 #pragma once
 
+#include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_reduce.h>
 #include <oneapi/tbb/task_arena.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
+#include <functional>
 
 inline std::atomic<int> wrong_count{0};
 
@@ -36,6 +39,17 @@ void with_threads(int threads, Do act) {
     const tbb::global_control control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
     tbb::task_arena arena(threads);
     arena.execute(act);
+}
+
+// The sum of the numbers from 0 to count - 1.
+inline long reduced_sum(int count) {
+    return tbb::parallel_reduce(
+        tbb::blocked_range<int>(0, count), 0L,
+        [](const tbb::blocked_range<int>& range, long sum) {
+            for (int i = range.begin(); i < range.end(); ++i) sum += i;
+            return sum;
+        },
+        std::plus<long>());
 }
 
 // What waitpid says of a child that is forked here, does that, and ends with its own verdict,

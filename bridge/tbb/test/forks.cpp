@@ -15,18 +15,8 @@
 
 namespace {
 
-long sum_of(int count) {
-    return tbb::parallel_reduce(
-        tbb::blocked_range<int>(0, count), 0L,
-        [](const tbb::blocked_range<int>& range, long sum) {
-            for (int i = range.begin(); i < range.end(); ++i) sum += i;
-            return sum;
-        },
-        std::plus<long>());
-}
-
 void use() {
-    for (int round = 0; round < 10; ++round) EQUAL(sum_of(1000), 499500);
+    for (int round = 0; round < 10; ++round) EQUAL(reduced_sum(1000), 499500);
     tbb::task_group group;
     std::atomic<int> count{0};
     for (int i = 0; i < 20; ++i) group.run([&] { ++count; });

@@ -22,16 +22,6 @@ long by_region(int count, int threads) {
     return sum;
 }
 
-long by_loop(int count) {
-    return tbb::parallel_reduce(
-        tbb::blocked_range<int>(0, count), 0L,
-        [](const tbb::blocked_range<int>& range, long sum) {
-            for (int i = range.begin(); i < range.end(); ++i) sum += i;
-            return sum;
-        },
-        std::plus<long>());
-}
-
 void regions_in_tasks() {
     for (const int threads : {1, 2, 4, 8}) {
         std::atomic<int> wrong{0};
@@ -46,7 +36,7 @@ void loops_in_regions() {
     for (const int threads : {1, 2, 4, 8}) {
         int wrong = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : wrong)
-        for (int i = 0; i < 10; ++i) wrong += by_loop(200 + i) != (200L + i) * (199 + i) / 2;
+        for (int i = 0; i < 10; ++i) wrong += reduced_sum(200 + i) != (200L + i) * (199 + i) / 2;
         EQUAL(wrong, 0);
     }
 }
@@ -58,7 +48,7 @@ void three_levels() {
         0, 8,
         [&](int) {
 #pragma omp parallel for num_threads(3) schedule(dynamic)
-            for (int i = 0; i < 6; ++i) right += by_loop(100) == 4950;
+            for (int i = 0; i < 6; ++i) right += reduced_sum(100) == 4950;
         },
         tbb::simple_partitioner());
     EQUAL(right, 48);
@@ -103,10 +93,10 @@ void loops_between_barriers() {
     long wrong = 0;
 #pragma omp parallel num_threads(6) reduction(+ : wrong)
     for (int step = 0; step < 10; ++step) {
-        wrong += by_loop(100 + step) != (100L + step) * (99 + step) / 2;
+        wrong += reduced_sum(100 + step) != (100L + step) * (99 + step) / 2;
 #pragma omp barrier
 #pragma omp master
-        wrong += by_loop(50) != 1225;
+        wrong += reduced_sum(50) != 1225;
 #pragma omp barrier
     }
     EQUAL(wrong, 0);
@@ -131,7 +121,7 @@ void locks_across() {
         const std::lock_guard held(mutex);
         ++value;
         // the waiting thread must not take another body here, which would lock again
-        tbb::this_task_arena::isolate([&] { wrong += by_loop(100) != 4950; });
+        tbb::this_task_arena::isolate([&] { wrong += reduced_sum(100) != 4950; });
     }
     CHECK(value >= 40);
     EQUAL(wrong, 0);
@@ -144,7 +134,7 @@ void tasks_in_tasks() {
 #pragma omp single
     for (int i = 0; i < 20; ++i) {
 #pragma omp task
-        right += by_loop(100) == 4950;
+        right += reduced_sum(100) == 4950;
     }
     EQUAL(right, 20);
     right = 0;
@@ -196,10 +186,10 @@ void foreign_threads() {
         threads.emplace_back([&, i] {
             for (int round = 0; round < 5; ++round) {
                 wrong += by_region(100 + i, 4) != (100L + i) * (99 + i) / 2;
-                wrong += by_loop(100 + i) != (100L + i) * (99 + i) / 2;
+                wrong += reduced_sum(100 + i) != (100L + i) * (99 + i) / 2;
                 tbb::parallel_for(0, 4, [&](int) { wrong += by_region(50, 3) != 1225; });
 #pragma omp parallel num_threads(3)
-                wrong += by_loop(50) != 1225;
+                wrong += reduced_sum(50) != 1225;
             }
         });
     }

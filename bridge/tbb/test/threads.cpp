@@ -16,18 +16,8 @@
 
 namespace {
 
-long sum_of(int count) {
-    return tbb::parallel_reduce(
-        tbb::blocked_range<int>(0, count), 0L,
-        [](const tbb::blocked_range<int>& range, long sum) {
-            for (int i = range.begin(); i < range.end(); ++i) sum += i;
-            return sum;
-        },
-        std::plus<long>());
-}
-
 void use(int seed) {
-    EQUAL(sum_of(1000 + seed), (1000L + seed) * (999 + seed) / 2);
+    EQUAL(reduced_sum(1000 + seed), (1000L + seed) * (999 + seed) / 2);
     std::vector<int> values(2000);
     std::iota(values.rbegin(), values.rend(), seed);
     tbb::parallel_sort(values);
@@ -54,7 +44,7 @@ void all_at_once() {
 
 // Short lives.
 void one_by_one() {
-    for (int i = 0; i < 50; ++i) std::thread([] { EQUAL(sum_of(100), 4950); }).join();
+    for (int i = 0; i < 50; ++i) std::thread([] { EQUAL(reduced_sum(100), 4950); }).join();
 }
 
 void started_by_tasks() {
@@ -63,8 +53,8 @@ void started_by_tasks() {
         tbb::parallel_for(
             0, 10,
             [&](int) {
-                std::thread([&] { right += sum_of(200) == 19900; }).join();
-                right += std::async(std::launch::async, [] { return sum_of(300); }).get() == 44850;
+                std::thread([&] { right += reduced_sum(200) == 19900; }).join();
+                right += std::async(std::launch::async, [] { return reduced_sum(300); }).get() == 44850;
             },
             tbb::simple_partitioner());
     });
@@ -104,7 +94,7 @@ void other_ends() {
     EQUAL(pthread_create(
               &thread, nullptr,
               [](void*) -> void* {
-                  EQUAL(sum_of(100), 4950);
+                  EQUAL(reduced_sum(100), 4950);
                   pthread_exit(nullptr);
               },
               nullptr),
@@ -114,7 +104,7 @@ void other_ends() {
     EQUAL(pthread_create(
               &thread, nullptr,
               [](void*) -> void* {
-                  EQUAL(sum_of(100), 4950);
+                  EQUAL(reduced_sum(100), 4950);
                   waits = true;
                   for (;;) pause();
               },
@@ -125,7 +115,7 @@ void other_ends() {
     void* result = nullptr;
     EQUAL(pthread_join(thread, &result), 0);
     CHECK(result == PTHREAD_CANCELED);
-    EQUAL(sum_of(100), 4950);
+    EQUAL(reduced_sum(100), 4950);
 }
 
 // TBB in the destructor of a thread's object.
@@ -134,14 +124,14 @@ void in_destructors() {
     struct AtEnd {
         bool wanted = false;
         ~AtEnd() {
-            if (wanted) sum += sum_of(100);
+            if (wanted) sum += reduced_sum(100);
         }
     };
     for (int i = 0; i < 10; ++i) {
         std::thread([] {
             static thread_local AtEnd at_end;
             at_end.wanted = true;
-            sum += sum_of(10);
+            sum += reduced_sum(10);
         }).join();
     }
     EQUAL(sum, 10 * (4950 + 45));
