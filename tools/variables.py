@@ -23,6 +23,7 @@ CODE = {".c", ".h", ".cpp", ".hpp", ".S"}
 BUILD = {".cmake", ".in"}
 OTHERS = {
     "WEFT_UNVERSIONED": "a version of symbols",
+    "WEFT_TBB_NAME_OF_": "with a function's name behind it, a macro",
     "WEFT_STEAMS": "the example of one that is misspelt",
     "WEFT_OF_ANOTHER_PROJECT": "of none of Weft's, in tests",
 }

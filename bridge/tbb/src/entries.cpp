@@ -58,7 +58,7 @@ Word bracketed(Call real, Word a, Word b, Word c, Word d) {
 
 template <int library, Function function>
 Word entry_of(Word a, Word b, Word c, Word d) {
-    return bracketed<function>(libraries[library].real[function], a, b, c, d);
+    return bracketed<function>(libraries[library].real[function].load(std::memory_order_relaxed), a, b, c, d);
 }
 
 template <int library>
@@ -84,19 +84,17 @@ using weft_tbb::Word;
 
 // The names are C++ names of libtbb's, and the signatures are not libtbb's: see Word. The hidden
 // names are for this library, whatever the loader binds the others to.
-#define WEFT_TBB_EXPORT(function, mangled)                                                                         \
+#define WEFT_TBB_EXPORT(function)                                                                                  \
     extern "C" [[gnu::visibility("hidden")]] Word weft_tbb_generic_##function(Word a, Word b, Word c, Word d) {    \
         return weft_tbb::target_of(weft_tbb::function, __builtin_return_address(0))(a, b, c, d);                   \
     }                                                                                                              \
     extern "C" [[gnu::alias("weft_tbb_generic_" #function), gnu::visibility("default")]] Word weft_tbb_##function( \
-        Word, Word, Word, Word) __asm__(mangled);
-WEFT_TBB_EXPORT(execute_and_wait,
-                "_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_")
-WEFT_TBB_EXPORT(wait, "_ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE")
-WEFT_TBB_EXPORT(execute, "_ZN3tbb6detail2r17executeERNS0_2d115task_arena_baseERNS2_13delegate_baseE")
-WEFT_TBB_EXPORT(parallel_pipeline,
-                "_ZN3tbb6detail2r117parallel_pipelineERNS0_2d118task_group_contextEmRKNS2_11filter_nodeE")
-WEFT_TBB_EXPORT(finalize, "_ZN3tbb6detail2r18finalizeERNS0_2d121task_scheduler_handleEl")
+        Word, Word, Word, Word) __asm__(WEFT_TBB_NAME_OF_##function);
+WEFT_TBB_EXPORT(execute_and_wait)
+WEFT_TBB_EXPORT(wait)
+WEFT_TBB_EXPORT(execute)
+WEFT_TBB_EXPORT(parallel_pipeline)
+WEFT_TBB_EXPORT(finalize)
 #undef WEFT_TBB_EXPORT
 
 namespace weft_tbb {

@@ -105,7 +105,8 @@ void find_target(const View& view, void* handle, Caller& caller) {
     if (caller.library < 0) return;
     Library& library = libraries[caller.library];
     library.base = base;
-    std::copy(std::begin(caller.real), std::end(caller.real), std::begin(library.real));
+    for (unsigned function = 0; function < functions; ++function)
+        library.real[function].store(caller.real[function], std::memory_order_relaxed);
 }
 
 Call call_of(const Caller& caller, Function function) {
