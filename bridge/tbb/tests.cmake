@@ -4,21 +4,67 @@
 if(NOT WEFT_TESTS OR WEFT_FUZZ OR CMAKE_CROSSCOMPILING)
   return()
 endif()
-# The libraries to be preloaded would come before the sanitizer's own, and TBB is not compiled for
-# it.
-if(WEFT_SANITIZE)
-  return()
-endif()
 find_package(TBB QUIET)
 if(NOT TARGET TBB::tbb)
   message(STATUS "the TBB suite needs oneTBB (Debian: libtbb-dev): left out")
   return()
 endif()
+
+function(weft_tbb_test name program size)
+  cmake_parse_arguments(test "" "" "ENVIRONMENT;ARGUMENTS" ${ARGN})
+  add_test(NAME tbb_${name} COMMAND ${program} ${test_ARGUMENTS})
+  set_tests_properties(tbb_${name} PROPERTIES ENVIRONMENT "${test_ENVIRONMENT}" TIMEOUT 120)
+  weft_label(tbb_${name} ${size})
+  if(test_ENVIRONMENT)
+    set_property(TEST tbb_${name} APPEND PROPERTY LABELS needs=weft_openmp needs=weft_pthread needs=weft_openblas
+      needs=weft_tbb)
+  endif()
+endfunction()
+
+# The libraries to be preloaded would come before the sanitizer's own, and TBB is not compiled for
+# it. A program that is linked with them tests Weft alone under ThreadSanitizer, and neither TBB nor
+# itself.
+if(WEFT_SANITIZE STREQUAL "thread")
+  find_program(WEFT_GXX NAMES g++-12 g++)   # clang would call another OpenMP
+  if(NOT WEFT_GXX)
+    message(STATUS "the TBB suite needs gcc: left out")
+    return()
+  endif()
+  add_custom_command(OUTPUT composer.o
+    COMMAND ${WEFT_GXX} -c -std=c++20 -O2 -g -fopenmp -DFOR_THREAD_SANITIZER
+    "-I$<JOIN:$<TARGET_PROPERTY:TBB::tbb,INTERFACE_INCLUDE_DIRECTORIES>,;-I>"
+    ${CMAKE_CURRENT_SOURCE_DIR}/test/composer.cpp -o composer.o
+    DEPENDS test/composer.cpp test/check.hpp VERBATIM COMMAND_EXPAND_LISTS)
+  add_executable(tbb_composer composer.o)
+  set_target_properties(tbb_composer PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(tbb_composer PRIVATE weft_tbb weft_openmp weft TBB::tbb Threads::Threads)
+  set(on_weft WEFT_HARTS=2 WEFT_OMP_MAX_THREADS=follow
+    TSAN_OPTIONS=report_thread_leaks=0:ignore_noninstrumented_modules=1)
+  weft_tbb_test(composer_long tbb_composer full ENVIRONMENT ${on_weft} ARGUMENTS 60)
+  weft_tbb_test(composer_soak tbb_composer soak ENVIRONMENT ${on_weft} ARGUMENTS 600)
+  set_tests_properties(tbb_composer_soak PROPERTIES TIMEOUT 900)
+  return()
+endif()
+if(WEFT_SANITIZE)
+  return()
+endif()
+
 set(programs algorithms pipelines groups contexts arenas observers limits locals graphs containers resumable finalizing
     ends forks plugins threads liveness)
 # clang would call another OpenMP than that of Weft's.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND programs mixed composer)
+  find_library(WEFT_OPENBLAS_OPENMP NAMES openblas libopenblas.so.0 NO_CACHE NO_DEFAULT_PATH
+    PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp)
+  find_library(WEFT_OPENBLAS_PTHREAD NAMES openblas libopenblas.so.0 NO_CACHE NO_DEFAULT_PATH
+    PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-pthread)
+  set(blas ${WEFT_OPENBLAS_OPENMP} ${WEFT_OPENBLAS_PTHREAD})
+  list(FILTER blas EXCLUDE REGEX NOTFOUND)
+  if(blas)
+    list(APPEND programs blas)
+  else()
+    message(STATUS "the TBB suite tries no BLAS: there is none (Debian: libopenblas0-openmp)")
+  endif()
 endif()
 
 # In the order of `weft run`.
@@ -33,17 +79,6 @@ function(weft_tbb_options target)
   target_compile_features(${target} PRIVATE cxx_std_20)
   target_compile_options(${target} PRIVATE ${WEFT_WARNINGS} -O2 -g1)
   set_target_properties(${target} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
-endfunction()
-
-function(weft_tbb_test name program size)
-  cmake_parse_arguments(test "" "" "ENVIRONMENT;ARGUMENTS" ${ARGN})
-  add_test(NAME tbb_${name} COMMAND ${program} ${test_ARGUMENTS})
-  set_tests_properties(tbb_${name} PROPERTIES ENVIRONMENT "${test_ENVIRONMENT}" TIMEOUT 120)
-  weft_label(tbb_${name} ${size})
-  if(test_ENVIRONMENT)
-    set_property(TEST tbb_${name} APPEND PROPERTY LABELS needs=weft_openmp needs=weft_pthread needs=weft_openblas
-      needs=weft_tbb)
-  endif()
 endfunction()
 
 # A library that is opened when the program runs: the program itself has no TBB.
@@ -63,7 +98,11 @@ foreach(name IN LISTS programs)
   else()
     target_link_libraries(${program} PRIVATE TBB::tbb Threads::Threads)
   endif()
-  if(name MATCHES "^(mixed|composer)$")
+  if(name STREQUAL "blas")
+    target_link_libraries(${program} PRIVATE ${CMAKE_DL_LIBS})
+    set(arguments ARGUMENTS ${blas})
+  endif()
+  if(name MATCHES "^(mixed|composer|blas)$")
     target_compile_options(${program} PRIVATE -fopenmp)
     target_link_options(${program} PRIVATE -fopenmp)
   endif()
