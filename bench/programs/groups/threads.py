@@ -19,7 +19,8 @@ PROGRAMS = [
     Program(
         "tbb",
         "oneTBB: loops, a sort, tasks that fork",
-        "oneTBB has one pool of threads, no more than it is told to have. Weft does not reach it.",
+        "oneTBB has one pool of threads, no more than it is told to have. Under `weft run` Weft has its workers, "
+        "and where nothing else is parallel they compete with nothing.",
         compiled("tbb.cpp", 20, 1, needs="libtbb-dev", links=("-ltbb",)),
     ),
     Program(
