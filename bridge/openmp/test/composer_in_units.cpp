@@ -10,9 +10,12 @@
 // Prints the seed of a program that is wrong, dies or takes too long. Programs run in turns of 64,
 // each turn in a runtime of its own; a seed always gives the same programs. CALLER, an index into
 // `callers`, is then the only caller.
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -37,6 +40,8 @@ constexpr bool sanitized = true;
 #else
 constexpr bool sanitized = false;
 #endif
+// A sanitizer reports a bad access better than a handler of ours could.
+extern "C" void __sanitizer_set_death_callback(void (*callback)());
 
 namespace {
 
@@ -583,11 +588,33 @@ void wait_somehow(std::uint64_t seed) {
 
 std::uint64_t running;   // the seed, for the signal handler
 
-void tell(int signal) {
+void tell_seed() {
     char text[64];
-    const int length =
-        std::snprintf(text, sizeof text, "seed %#llx: signal %d\n", static_cast<unsigned long long>(running), signal);
+    const int length = std::snprintf(text, sizeof text, "seed %#llx\n", static_cast<unsigned long long>(running));
     static_cast<void>(!write(2, text, static_cast<std::size_t>(length)));
+}
+
+// Where the program was that got the signal, as an address in a library's file, and what it wanted.
+void tell_place(const siginfo_t& what, const ucontext_t& where) {
+#ifdef __x86_64__
+    const auto at = static_cast<std::uintptr_t>(where.uc_mcontext.gregs[REG_RIP]);
+#else
+    const auto at = static_cast<std::uintptr_t>(where.uc_mcontext.pc);
+#endif
+    Dl_info about{};
+    if (dladdr(reinterpret_cast<const void*>(at), &about) == 0) return;
+    char text[512];
+    const int length = std::snprintf(text, sizeof text, "%s + %#tx, address %p\n", about.dli_fname,
+                                     at - reinterpret_cast<std::uintptr_t>(about.dli_fbase), what.si_addr);
+    static_cast<void>(!write(2, text, std::min(static_cast<std::size_t>(length), sizeof text)));
+}
+
+void tell(int signal, siginfo_t* what, void* where) {
+    char text[32];
+    const int length = std::snprintf(text, sizeof text, "signal %d: ", signal);
+    static_cast<void>(!write(2, text, static_cast<std::size_t>(length)));
+    tell_seed();
+    if (signal == SIGSEGV) tell_place(*what, *static_cast<const ucontext_t*>(where));
     void* frames[64];
     // the dump does not have what runs here
     if (signal != SIGSEGV) backtrace_symbols_fd(frames, backtrace(frames, 64), 2);
@@ -691,7 +718,12 @@ int main(int count, char** arguments) {
     if (count > 3) only = std::atoi(arguments[3]);
     std::printf("seed %#llx\n", static_cast<unsigned long long>(seed));
     std::fflush(stdout);
-    for (const int signal : {SIGABRT, SIGSEGV, SIGALRM}) std::signal(signal, tell);
+    struct sigaction how {};
+    how.sa_sigaction = tell;
+    how.sa_flags = SA_SIGINFO;
+    for (const int signal : {SIGABRT, SIGALRM}) sigaction(signal, &how, nullptr);
+    if constexpr (sanitized) __sanitizer_set_death_callback(tell_seed);
+    else sigaction(SIGSEGV, &how, nullptr);
     threads_at_first = omp_get_max_threads();
     cancels = omp_get_cancellation();
     kinds = 18;
