@@ -26,10 +26,12 @@ std::uint64_t sum(std::atomic<std::uint64_t> Counts::*which) {
     return total;
 }
 
-// The child of a fork has regions of its own. The lock is held across the fork, so that the child
-// finds the list intact.
+// The child of a fork has regions of its own. No lock is held across the fork: a library may join
+// threads before it (OpenBLAS does), and a thread that ends gives its counts back. So the list of
+// free ones may be half changed, and the child does without it.
 void begin_anew() {
     free_lock.unlock();
+    first_free = nullptr;
     members.store(0, std::memory_order_relaxed);   // relaxed, all: there is one thread
     for (Counts* one = newest.load(std::memory_order_relaxed); one != nullptr; one = one->next) {
         one->regions.store(0, std::memory_order_relaxed);
@@ -51,7 +53,7 @@ bool add_counters() {
         "/openmp/count/regions-of-units", [](void*) { return sum(&Counts::of_units); }, nullptr);
     weft_counter_register(
         "/openmp/count/regions", [](void*) { return sum(&Counts::regions); }, nullptr);
-    pthread_atfork([] { free_lock.lock(); }, [] { free_lock.unlock(); }, begin_anew);
+    pthread_atfork(nullptr, nullptr, begin_anew);
     return true;
 }
 
