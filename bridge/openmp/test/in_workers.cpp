@@ -79,6 +79,9 @@ private:
     std::deque<weft_unit*> ready_;
 };
 
+// Harts may come to its domain until the process ends.
+Workers& workers_that_stay(bool last) { return *new Workers(last); }
+
 weft_domain* parent_of(const weft_domain* domain) {
     weft_domain* parent = nullptr;
     EQUAL(weft_domain_parent_get(domain, &parent), WEFT_OK);
@@ -106,7 +109,7 @@ void regions_below(const weft_domain* above) {
 }
 
 void members_are_below_the_domain() {
-    Workers lasting(true), others(false);
+    Workers &lasting = workers_that_stay(true), &others = workers_that_stay(false);
     for (int round = 0; round < 3; ++round) {
         lasting.run(2, [&](int) { regions_below(lasting.domain); });
         others.run(2, [](int) { regions_below(nullptr); });
@@ -217,7 +220,7 @@ void is_told_the_full_number() {
 }
 
 void told_of_the_load() {
-    Workers workers(true);
+    Workers& workers = workers_that_stay(true);
     Load load(workers);
     is_told_the_full_number();
     workers.run(1, [&](int) {
@@ -240,7 +243,7 @@ void told_of_the_load() {
 }
 
 void told_nothing() {
-    Workers workers(true);
+    Workers& workers = workers_that_stay(true);
     Load load(workers);
     workers.run(1, [&](int) {
         EQUAL(weft_concurrent_begin(), WEFT_OK);
