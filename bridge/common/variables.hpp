@@ -32,7 +32,12 @@ inline constexpr Variable omp_task_kind{
     "what OpenMP's explicit tasks run on: a kind of ULT, or the context of the member that runs them",
     {"full", "lsa", "roc", "ss", "sc", "auto", "hosted", "member"},
     " (not rtc: tasks may wait, and a tasklet cannot)"};
-inline constexpr Variable variables[] = {guests, omp_max_threads, omp_task_kind};
+inline constexpr Variable blas_threads{
+    "WEFT_BLAS_THREADS",
+    "full",
+    "whether an OpenBLAS with threads of its own uses fewer of them while several threads of the process compute",
+    {"full", "follow"}};
+inline constexpr Variable variables[] = {guests, omp_max_threads, omp_task_kind, blas_threads};
 
 inline constexpr int unset = -1, illegal = -2;
 

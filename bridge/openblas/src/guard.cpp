@@ -8,6 +8,7 @@
 // inside may be using.
 #include <dlfcn.h>
 
+#include "follow.hpp"
 #include "libraries.hpp"
 
 namespace weft_openblas {
@@ -45,13 +46,20 @@ void hold(Library& library, const Caller& caller) {
     library.held.store(true, std::memory_order_relaxed);
 }
 
+// False: refused to units that may not wait (tasklets). They spin in OpenBLAS.
+[[gnu::noinline]] bool wait_for(Library& library) {
+    several_call(library.waiting.fetch_add(1, std::memory_order_relaxed) + 2);   // relaxed, both: a count
+    const bool waited = weft_semaphore_acquire(&library.free) == WEFT_OK;
+    library.waiting.fetch_sub(1, std::memory_order_relaxed);
+    return waited;
+}
+
 // Runs call() when no other caller is inside.
 template <class Call>
 void let_in(Library& library, Call call) {
     const Caller self;
     if (held_by(library, self)) return call();   // a nested call: the slot is OpenBLAS' affair
-    // Refused to units that may not wait (tasklets): they spin in OpenBLAS.
-    if (weft_semaphore_acquire(&library.free) != WEFT_OK) return call();
+    if (weft_semaphore_try_acquire(&library.free) != WEFT_OK && !wait_for(library)) return call();
     hold(library, self);
     call();
     library.held.store(false, std::memory_order_relaxed);

@@ -99,6 +99,7 @@ View look() {
 
 void open_to_all(Library& library) {
     library.held.store(false, std::memory_order_relaxed);   // relaxed: no caller is inside
+    library.waiting.store(0, std::memory_order_relaxed);
     weft_semaphore_init(&library.free, 1);
 }
 

@@ -28,6 +28,7 @@ struct Library {
     Exec exec = nullptr;
     SetThreads set_threads = nullptr;
     weft_semaphore free{};
+    std::atomic<int> waiting{0};   // callers that wait for it
     // The thread or the unit that is inside. relaxed, all: a caller only checks whether it is
     // itself, and then it has written what it reads
     std::atomic<bool> held{false};

@@ -22,6 +22,9 @@
 #include "places.hpp"
 #include "unit_thread.hpp"
 
+// libweft_openblas, where it is loaded: members compete with an OpenBLAS' own threads from now on.
+extern "C" [[gnu::weak, gnu::visibility("default")]] void weft_openblas_openmp_begins();
+
 namespace weft_openmp {
 
 namespace {
@@ -265,6 +268,7 @@ void TeamPool::grow(unsigned size) {
     std::vector<void*> added;
     for (unsigned number = std::max(1U, before); number < size; ++number) added.push_back(slots[number].get());
     if (added.empty()) return;
+    if (weft_openblas_openmp_begins != nullptr) weft_openblas_openmp_begins();
     team.helpers.have_members(*this);
     users.fetch_add(static_cast<unsigned>(added.size()), std::memory_order_relaxed);   // relaxed: only a user adds
     add_members(be_member, added, *this, environment().unit_stack_bytes());

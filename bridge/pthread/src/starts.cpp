@@ -98,9 +98,24 @@ int start_thread(const void* caller, int refused, int (*call)(Parameters...),
 
 extern "C" {
 
+// libweft_openblas, where it is loaded. It is told of each thread that is about to start, and may
+// replace what the thread runs. True: the thread is an OpenBLAS' own, which spins for others and is
+// no guest.
+[[gnu::weak, gnu::visibility("default")]] bool weft_openblas_thread_starts(void* (**body)(void*), void** argument);
+[[gnu::weak, gnu::visibility("default")]] void weft_openblas_thread_refused(void* (*body)(void*), void* argument);
+// It sets for the child how many threads each OpenBLAS uses. After the fork only the parent calls.
+[[gnu::weak, gnu::visibility("default")]] void weft_openblas_before_fork();
+[[gnu::weak, gnu::visibility("default")]] void weft_openblas_after_fork();
+
 [[gnu::visibility("default")]] int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                                                   void* (*body)(void*), void* argument) noexcept {
     const void* const caller = __builtin_return_address(0);
+    if (weft_openblas_thread_starts != nullptr && !weft_pthread::is_weft(caller) &&
+        weft_openblas_thread_starts(&body, &argument)) {
+        const int error = start_thread(caller, EAGAIN, real_create.get(), thread, attributes, body, argument);
+        if (error != 0) weft_openblas_thread_refused(body, argument);
+        return error;
+    }
     if (!is_admitted(caller))
         return start_thread(caller, EAGAIN, real_create.get(), thread, attributes, body, argument);
     auto* const start = new (std::nothrow) Pthread{body, argument};
@@ -152,7 +167,9 @@ extern "C" {
     const auto own = static_cast<pid_t>(weft_hosted_thread_id());
     cpu_set_t cpus;
     const bool known = own != 0 && sched_getaffinity(own, sizeof cpus, &cpus) == 0;
+    if (weft_openblas_before_fork != nullptr) weft_openblas_before_fork();
     const pid_t child = real_fork.get()();
+    if (child != 0 && weft_openblas_after_fork != nullptr) weft_openblas_after_fork();
     if (child == 0 && known) pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);
     return child;
 }
