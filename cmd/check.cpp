@@ -20,11 +20,11 @@ bool environment_needs_check() {
     for (char** one = environ; *one != nullptr; ++one) {
         // Variables that an outer `weft run` sets, variables of the command itself, and variables
         // that name files, which the command checks without the libraries.
-        const bool known = begins(*one, "WEFT_REPORT=") || begins(*one, "WEFT_REPORT_FORMAT=") ||
-                           begins(*one, "WEFT_REPORT_OF=") || begins(*one, "WEFT_REPORT_SPOOL=") ||
-                           begins(*one, "WEFT_CHECKED=") || begins(*one, "WEFT_CHILDREN_PRELOAD=") ||
-                           begins(*one, "WEFT_TRACE=") || begins(*one, "WEFT_TOLD_OF=") ||
-                           std::strcmp(*one, "WEFT_OMP_MAX_THREADS=follow") == 0;
+        const bool known =
+            begins(*one, "WEFT_REPORT=") || begins(*one, "WEFT_REPORT_FORMAT=") || begins(*one, "WEFT_REPORT_OF=") ||
+            begins(*one, "WEFT_REPORT_SPOOL=") || begins(*one, "WEFT_CHECKED=") ||
+            begins(*one, "WEFT_CHILDREN_PRELOAD=") || begins(*one, "WEFT_TRACE=") || begins(*one, "WEFT_TOLD_OF=") ||
+            std::strcmp(*one, "WEFT_OMP_MAX_THREADS=follow") == 0 || std::strcmp(*one, "WEFT_BLAS_THREADS=follow") == 0;
         if (begins(*one, "WEFT_") && !known) return true;
     }
     return false;

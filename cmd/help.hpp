@@ -17,6 +17,8 @@ inline constexpr char run_help[] =
     "                           (WEFT_RESCUE=off)\n"
     "  --openmp=weft|native     run OpenMP programs that gcc compiled on Weft (default), or on their own runtime\n"
     "  --tbb=weft|native        give oneTBB workers of Weft's (default), or leave it its own\n"
+    "  --blas=weft|native       fit the threads of OpenBLAS to the load (default), or leave them alone\n"
+    "                           (WEFT_BLAS_THREADS=full)\n"
     "  --guests=admit|leave     make the program's own threads wait for a hardware thread, too, or leave them\n"
     "                           alone (default) (WEFT_GUESTS)\n"
     "  --preview                do not run the program: say what would be taken over, and why\n"

@@ -152,6 +152,7 @@ class Completion(Case):
         self.assertEqual(self.offered("run", "--openmp", "=", ""), ["weft", "native"])
         self.assertEqual(self.offered("run", "--openmp", "n"), ["native"])
         self.assertEqual(self.offered("run", "--tbb", "=", "n"), ["native"])
+        self.assertEqual(self.offered("run", "--blas", "=", ""), ["weft", "native"])
         self.assertEqual(self.offered("run", "--guests", "=", "ad"), ["admit"])
 
     def test_of_bash_offers_programs_behind_the_options(self):

@@ -256,6 +256,7 @@ class Misspelt(Case):
             "WEFT_RESUCE": "WEFT_RESCUE",
             "WEFT_STACK_BYTE": "WEFT_STACK_BYTES",
             "WEFT_OMP_MAX_THREAD": "WEFT_OMP_MAX_THREADS",
+            "WEFT_BLAS_THREAD": "WEFT_BLAS_THREADS",
             "WEFT_REPORTS": "WEFT_REPORT",
             "WEFT_CHEKED": "WEFT_CHECKED",
             "WEFT_CHILDREN_PRELOADS": "WEFT_CHILDREN_PRELOAD",

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "../bridge/common/variables.hpp"
+
 namespace weft_command {
 
 // The part that a library has in parallelism.
@@ -67,7 +69,26 @@ inline const char* name_of(Kind kind) {
     return "";
 }
 
+// What Weft bounds of an OpenBLAS. With threads of its own it follows the load.
 inline constexpr const char guarded_openblas[] =
     "OpenBLAS: one call at a time computes in parallel, and callers that wait for it do not spin";
+inline constexpr const char openblas_jobs[] = "its jobs run on Weft beside OpenMP";
+inline constexpr const char openblas_follows[] = "fewer threads while others compute";
+
+// Why Weft does not change the number of threads of an OpenBLAS that it knows. Null: Weft does.
+inline const char* why_openblas_is_left(bool is_native, const char* variable) {
+    if (is_native) return "--blas=native";
+    return weft_bridge::word_of(weft_bridge::blas_threads, variable) == 1 ? nullptr : "WEFT_BLAS_THREADS=full";
+}
+
+// The pools of threads that are known by the names of their files. Null: it is another file.
+inline const char* pool_in(const char* path) {
+    const char* const slash = std::strrchr(path, '/');
+    const char* const file = slash == nullptr ? path : slash + 1;
+    if (std::strncmp(file, "workqueue.", 10) == 0 && std::strstr(path, "/numba/") != nullptr)
+        return "numba's workqueue";
+    const bool is_opencv = std::strncmp(file, "libopencv_", 10) == 0 || std::strncmp(file, "cv2.", 4) == 0;
+    return is_opencv ? "OpenCV" : nullptr;
+}
 
 }   // namespace weft_command

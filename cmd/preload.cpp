@@ -47,6 +47,7 @@ std::string preload(const Preloaded& asked, const Pieces& pieces, const Pieces& 
     for (const Library& library : pieces.libraries) {
         if ((library.piece == Piece::openmp || library.piece == Piece::regions) && !asked.openmp) continue;
         if (library.piece == Piece::tbb && !asked.tbb) continue;
+        if (library.piece == Piece::openblas && !asked.blas) continue;
         if ((library.piece == Piece::report || library.piece == Piece::regions) && !asked.report) continue;
         wanted.push_back(&library);
     }

@@ -14,6 +14,7 @@ namespace weft_command {
 struct Preloaded {
     bool openmp;
     bool tbb;
+    bool blas;
     bool report;
 };
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "../bridge/common/openblas.hpp"
 #include "image.hpp"
 #include "kinds.hpp"
 #include "preload.hpp"
@@ -88,10 +89,24 @@ struct Object {
     bool starts_threads = false, opens = false, exec_blas = false;
     bool defines_gnu = false, defines_llvm = false;   // it has a runtime's entry points
     bool is_onetbb = false;
+    bool has_number = false, sets_number = false, has_callback = false;   // functions of OpenBLAS
+
+    bool is_openblas() const { return has_number && sets_number; }
 };
 
 bool is_one_of(const char* name, std::initializer_list<const char*> names) {
     return std::any_of(names.begin(), names.end(), [&](const char* one) { return std::strcmp(name, one) == 0; });
+}
+
+void note_definition(Object& object, const char* name) {
+    namespace openblas = weft_bridge::openblas;
+    if (std::strcmp(name, gnu_function) == 0) object.defines_gnu = true;
+    if (std::strcmp(name, llvm_function) == 0) object.defines_llvm = true;
+    if (std::strcmp(name, "exec_blas") == 0) object.exec_blas = true;
+    if (std::strcmp(name, onetbb_function) == 0) object.is_onetbb = true;
+    if (openblas::is(name, openblas::number)) object.has_number = true;
+    if (openblas::is(name, openblas::set_number)) object.sets_number = true;
+    if (openblas::is(name, openblas::set_callback)) object.has_callback = true;
 }
 
 void note_call(Object& object, const char* name, bool weak) {
@@ -111,11 +126,8 @@ Object look_into(const std::string& path) {
     const Image image(path);
     object.soname = image.soname();
     image.each_symbol(true, [&](const char* name, bool defined, bool weak) {
-        if (!defined) return note_call(object, name, weak);
-        if (std::strcmp(name, gnu_function) == 0) object.defines_gnu = true;
-        if (std::strcmp(name, llvm_function) == 0) object.defines_llvm = true;
-        if (std::strcmp(name, "exec_blas") == 0) object.exec_blas = true;
-        if (std::strcmp(name, onetbb_function) == 0) object.is_onetbb = true;
+        if (defined) note_definition(object, name);
+        else note_call(object, name, weak);
     });
     // If the symbols were stripped, runtimes are recognised by words of their messages. Only a file
     // that starts threads can contain a runtime.
@@ -144,19 +156,21 @@ Kind kind_of(const Object& object) {
     if (object.llvm != 0) return Kind::llvm_client;
     if (object.constructs != 0) return Kind::openmp;
     if (object.is_onetbb || is_tbb_soname(object.soname.c_str())) return Kind::tbb;
-    if (object.starts_threads && object.path.find("openblas") != std::string::npos) return Kind::openblas;
+    const bool is_openblas = object.is_openblas() || object.path.find("openblas") != std::string::npos;
+    if (object.starts_threads && is_openblas) return Kind::openblas;
     if (object.queries != 0) return Kind::openmp_queries;
     return object.starts_threads && !is_of_the_language(object) ? Kind::threads : Kind::none;
 }
 
 // ---- the text -----------------------------------------------------------------------------------
 
-enum class Verdict { taken_over, guarded, left_alone };
+enum class Verdict { taken_over, guarded, limited, left_alone };
 
 const char* name_of(Verdict verdict) {
     switch (verdict) {
     case Verdict::taken_over: return "taken over";
     case Verdict::guarded: return "guarded";
+    case Verdict::limited: return "limited";
     case Verdict::left_alone: return "left alone";
     }
     return "";
@@ -177,7 +191,7 @@ public:
     void objects(const std::vector<Object>& all) {
         all_ = &all;
         const std::size_t before = text_.size();
-        for (const Verdict verdict : {Verdict::taken_over, Verdict::guarded, Verdict::left_alone}) {
+        for (const Verdict verdict : {Verdict::taken_over, Verdict::guarded, Verdict::limited, Verdict::left_alone}) {
             for (const Object& object : all) say(object, verdict);
         }
         starters(all);
@@ -190,14 +204,37 @@ private:
     void say(const Object& object, Verdict about) {
         const Kind kind = kind_of(object);
         if (kind == Kind::none || kind == Kind::threads) return;
-        const bool computes = kind == Kind::openblas || kind == Kind::openmp;
-        const bool is_guarded = computes && object.exec_blas && has(Piece::openblas) && !options_.native_openmp;
+        const bool computes = kind == Kind::openblas || (kind == Kind::openmp && !options_.native_openmp);
+        const bool is_guarded = computes && object.exec_blas && !leaves_blas();
         if (about == Verdict::guarded && is_guarded) return would(name_of(about), object, guarded_openblas);
+        if (kind == Kind::openblas) return say_openblas(object, about);
         const bool gnu = kind == Kind::openmp || kind == Kind::openmp_queries || kind == Kind::libgomp;
         const std::string left = kind == Kind::tbb ? why_left(object) : std::string();
         const bool taken = kind == Kind::tbb ? left.empty() : gnu && !options_.native_openmp;
         const Verdict verdict = taken ? Verdict::taken_over : Verdict::left_alone;
         if (verdict == about) would(name_of(verdict), object, kind == Kind::tbb ? tbb_clause(left) : clause(kind));
+    }
+
+    void say_openblas(const Object& object, Verdict about) {
+        const Verdict verdict = verdict_on_openblas(object);
+        if (verdict != about) return;
+        const char* const left = why_left();
+        const std::string jobs = has_jobs(object) ? openblas_jobs : "";
+        std::string what = verdict == Verdict::left_alone ? "threads of its own"
+                           : left != nullptr              ? jobs
+                           : jobs.empty()                 ? openblas_follows
+                                                          : openblas_follows + (", and " + jobs);
+        if (verdict == Verdict::left_alone && object.is_openblas() && left != nullptr) what += std::string(": ") + left;
+        would(name_of(verdict), object, name_of(Kind::openblas) + (": " + what));
+    }
+    Verdict verdict_on_openblas(const Object& object) const {
+        if (!object.is_openblas() || leaves_blas()) return Verdict::left_alone;
+        return why_left() == nullptr || has_jobs(object) ? Verdict::limited : Verdict::left_alone;
+    }
+    bool has_jobs(const Object& object) const { return object.has_callback && !options_.native_openmp; }
+    // Why the number of threads of an OpenBLAS would not follow the load. Null: it would.
+    const char* why_left() const {
+        return why_openblas_is_left(leaves_blas(), std::getenv(weft_bridge::blas_threads.name));
     }
 
     void would(const char* verdict, const Object& object, const std::string& what) {
@@ -274,7 +311,8 @@ private:
                                      "; `weft run --report` does");
     }
 
-    bool has(Piece piece) const { return !path_of(piece).empty(); }
+    // Whether Weft has nothing to do with OpenBLAS.
+    bool leaves_blas() const { return options_.native_blas || path_of(Piece::openblas).empty(); }
     std::string path_of(Piece piece) const {
         for (const Library& library : pieces_.libraries) {
             if (library.piece == piece) return library.path();

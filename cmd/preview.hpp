@@ -12,6 +12,7 @@ namespace weft_command {
 struct PreviewOptions {
     bool native_openmp;
     bool native_tbb;
+    bool native_blas;
     bool admits_guests;
     const char* why_variant;   // a clause: why the release is not preloaded; null: it is
 };

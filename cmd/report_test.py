@@ -14,7 +14,7 @@ import tempfile
 import unittest
 
 import run_test
-from run_test import IRML, OLD_TBB, ONETBB, REGION, Case, clean
+from run_test import IRML, JOBS, NO_JOBS, OLD_TBB, ONETBB, REGION, Case, clean, own_blas
 
 TASKS = """
 #include <stdio.h>
@@ -185,6 +185,63 @@ int main(int argc, char**) {
         std::exit(0);
     }
     if (argc > 1) wait(nullptr);
+    return 0;
+}
+"""
+# Is linked with what stands for an OpenBLAS with threads of its own (run_test.OWN_BLAS). It prints
+# how many jobs of a call others have run, and with "computes" also what OpenBLAS' number is while
+# two threads compute and afterwards. Where the number stays what it is, two seconds are enough to
+# see that.
+BLAS = """
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+void begin(void);
+int call(void), number_now(void);
+static volatile int done, at_end;
+static void* compute(void* unused) { while (!done) {} return unused; }
+static int wait_until(int is_one, int seconds) {
+    for (time_t end = time(0) + seconds; (number_now() == 1) != is_one && time(0) < end;) {}
+    return number_now();
+}
+__attribute__((destructor)) static void end(void) {
+    if (!at_end) return;
+    done = 1;
+    for (clock_t end = clock() + CLOCKS_PER_SEC / 5; clock() < end;) {}
+    if (number_now() != 1) _exit(1);
+}
+/* How many jobs of the last call have run on Weft. */
+static int call_beside_openmp(int seconds) {
+    int on_weft = 0;
+    for (time_t end = time(0) + seconds; on_weft == 0 && time(0) < end;) {
+#pragma omp parallel num_threads(2)
+        done += 0;
+        on_weft = call();
+    }
+    return on_weft;
+}
+int main(int argc, char** argv) {
+    const char* how = argc > 1 ? argv[1] : "";
+    const int forks = strcmp(how, "forks") == 0, uses_openmp = forks || strcmp(how, "openmp") == 0;
+    pthread_t thread;
+    begin();
+    if (forks && call_beside_openmp(20) == 2 && fork() != 0) wait(0);
+    printf("%d\\n", uses_openmp ? call_beside_openmp(argc > 2 ? 1 : 20) : call());
+    fflush(stdout);
+    if (strcmp(how, "ends") == 0) {
+        at_end = 1;
+        return pthread_create(&thread, 0, compute, 0) || wait_until(1, 20) != 1;
+    }
+    if (strcmp(how, "is alone") == 0) return wait_until(1, 20) != 1;
+    if (strcmp(how, "computes") != 0) return 0;
+    pthread_create(&thread, 0, compute, 0);
+    int fewest = wait_until(1, argc > 2 ? 2 : 20);
+    done = 1;
+    pthread_join(thread, 0);
+    printf("%d %d\\n", fewest, wait_until(0, 20) > 1);
     return 0;
 }
 """
@@ -465,6 +522,19 @@ int main(void) {
         done = self.call("run", "--report", "--openmp=native", "--", self.compile(REGION, "-fopenmp"))
         self.assertRegex(done.stderr, r"left alone: /.*/libgomp\.so\.1.*: libgomp: 3 threads of its own\n")
 
+    def test_pools_of_threads_that_are_known_have_their_names(self):
+        loader = self.compile(LOADER, "-ldl", name="loader")
+        (self.place / "numba").mkdir()
+        for file, pool in [
+            ("numba/workqueue.cpython-311-x86_64-linux-gnu.so", "numba's workqueue: "),
+            ("libopencv_core.so.406", "OpenCV: "),
+            ("cv2.abi3.so", "OpenCV: "),
+            ("libworkqueue.so", ""),
+        ]:
+            library = self.shared(file, THREADED_BLAS, "-pthread")
+            done = self.call("run", "--report", "--", loader, library)
+            self.assertIn(f"left alone: {library}: {pool}2 threads of its own\n", done.stderr)
+
     def test_std_threads_belong_to_the_program_that_starts_them(self):
         program = self.compile_cpp(STD_THREADS)
         for options, verdict, more in [
@@ -693,6 +763,115 @@ class Tbb(Case):
             ],
         )
         self.assertEqual((program["counters"]["tbb_workers"], program["counters"]["tbb_entries"]), (0, 0))
+
+
+class Blas(Case):
+    """OpenBLAS with threads of its own."""
+
+    def setUp(self):
+        super().setUp()
+        if not self.openblas:
+            self.skipTest("this build has no libweft_openblas")
+
+    def blas(self, jobs, *names, more=""):
+        """What stands for it; sets the program that is linked with it."""
+        library = self.library("libblas.so.3", own_blas(jobs, *names) + more)
+        self.program = self.linked(library, "-pthread", "-fopenmp", text=BLAS)
+        return library
+
+    def report(self, *options, how=(), prints="0\n", env=None):
+        done = self.call("run", "--report", *options, "--", self.program, *how, env=env)
+        self.assertEqual((done.returncode, done.stdout), (0, prints), done.stderr)
+        return done.stderr
+
+    def test_its_jobs_run_on_weft_beside_openmp_where_it_lets_others_run_them(self):
+        for names in [("scipy_", "64_"), ("scipy_", "")]:
+            blas = self.blas(JOBS, *names)
+            report = self.report(how=["openmp"], prints="2\n")
+            self.assertIn(f"  taken over: {blas}: OpenBLAS: its jobs run on Weft beside OpenMP\n", report)
+            self.assertEqual(report.count(str(blas)), 1)
+            self.assertGreaterEqual(numbers(report)["OpenBLAS calls on Weft"], 1)
+            report = self.report()
+            self.assertIn(f"  limited: {blas}: OpenBLAS: fewer threads while others compute; 1 thread of its", report)
+
+    def test_calls_of_the_child_of_a_fork_are_counted_with_it(self):
+        blas = self.blas(JOBS)
+        report = self.report(how=["forks"], prints="2\n2\n")
+        self.assertIn(f"weft run report: {self.program} (2 processes, ", report)
+        self.assertIn(f"  taken over: {blas}: OpenBLAS: its jobs run on Weft beside OpenMP\n", report)
+        self.assertGreaterEqual(numbers(report)["OpenBLAS calls on Weft"], 3)
+
+    def test_without_that_it_has_fewer_threads_while_others_compute(self):
+        what = "OpenBLAS: fewer threads while others compute; 1 thread of its own\n"
+        blas = self.blas(NO_JOBS)
+        self.assertIn(f"  limited: {blas}: {what}", self.report())
+        self.assertIn(f"  limited: {blas}: {what}", self.report("--guests=admit"))
+        self.assertNotIn("OpenBLAS calls", self.report())
+        blas = self.blas(JOBS)
+        self.assertIn(f"  limited: {blas}: {what}", self.report("--openmp=native"))
+
+    def test_one_that_is_called_through_the_loaders_table_is_guarded_too(self):
+        more = (
+            "int exec_blas(long count, void* queue) { return count != 1; }\n"
+            "__attribute__((constructor)) static void multiply(void) { exec_blas(1, 0); }\n"
+        )
+        blas = self.blas(NO_JOBS, more=more)
+        report = self.report()
+        self.assertIn(f"  limited: {blas}: OpenBLAS: one call at a time computes in parallel, and callers", report)
+        self.assertIn(f"  limited: {blas}: OpenBLAS: fewer threads while others compute; 1 thread of its own\n", report)
+        self.assertEqual(report.count(str(blas)), 2)
+
+    def test_its_number_is_lowered_and_raised_and_that_is_counted(self):
+        self.blas(NO_JOBS)
+        report = self.report(how=["computes"], prints="0\n1 1\n")
+        self.assertIn(numbers(report)["OpenBLAS threads lowered"], range(1, 10))
+        self.assertNotIn("OpenBLAS threads lowered", self.report())
+
+    def test_its_number_is_at_most_that_of_the_harts(self):
+        self.blas(NO_JOBS)
+        self.assertNotIn("OpenBLAS threads lowered", self.report("--harts=1", how=["is alone"]))
+
+    def test_with_full_its_number_is_never_changed(self):
+        blas, full = self.blas(NO_JOBS), {"WEFT_BLAS_THREADS": "full"}
+        for options in [], ["--guests=admit"]:  # its threads are no guests
+            report = self.report(*options, how=["computes", "in vain"], prints="0\n4 1\n", env=full)
+            self.assertIn(f"  left alone: {blas}: OpenBLAS: 1 thread of its own: WEFT_BLAS_THREADS=full\n", report)
+            self.assertNotIn("OpenBLAS threads lowered", report)
+
+    def test_with_full_it_runs_its_jobs_itself_where_it_has_more_threads_than_harts(self):
+        blas, full = self.blas(JOBS), {"WEFT_BLAS_THREADS": "full"}
+        report = self.report("--harts=1", how=["openmp", "in vain"], env=full)
+        self.assertIn(f"  left alone: {blas}: OpenBLAS: 1 thread of its own: WEFT_BLAS_THREADS=full\n", report)
+
+    def test_native_ones_are_left_alone(self):
+        for jobs in NO_JOBS, JOBS:
+            blas = self.blas(jobs)
+            report = self.report("--blas=native")
+            self.assertIn(f"  left alone: {blas}: OpenBLAS: 1 thread of its own: --blas=native\n", report)
+        report = self.report("--blas=native", "--guests=admit")
+        admitted = "1 thread of its own, each admitted as a guest (--guests=admit): --blas=native"
+        self.assertIn(f"  limited: {blas}: OpenBLAS: {admitted}\n", report)
+
+    def test_nothing_is_changed_while_the_process_ends(self):
+        self.blas(NO_JOBS)
+        for _ in range(3):
+            self.report(how=["ends"])
+
+    def test_json_says_which_and_why(self):
+        counts = "openblas_calls_on_weft", "openblas_threads_lowered"
+        for jobs, options, how, verdict, why in [
+            (JOBS, [], ["openmp"], "taken_over", None),
+            (NO_JOBS, [], [], "limited", "fewer threads while others compute"),
+            (NO_JOBS, ["--blas=native"], [], "left_alone", "--blas=native"),
+        ]:
+            blas = self.blas(jobs)
+            prints = "2\n" if how else "0\n"
+            (program,) = json.loads(self.report("--report=json", *options, how=how, prints=prints))["programs"]
+            common = {"kind": "openblas", "regions": 0, "threads": 1, "workers": 0, "runs_on": None}
+            (seen,) = [library for library in program["libraries"] if library["library"] == str(blas)]
+            self.assertEqual(seen, {"library": str(blas), "verdict": verdict, "why": why, **common})
+            calls, lowered = [program["counters"][name] for name in counts]
+            self.assertEqual((calls > 0, lowered), (verdict == "taken_over", 0))
 
 
 class Info(Case):

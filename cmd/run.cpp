@@ -48,6 +48,7 @@ struct Options {
     bool no_rescue = false;
     bool native_openmp = false;
     bool native_tbb = false;
+    bool native_blas = false;
     const char* guests = nullptr;
     const char* trace = nullptr;
     bool preview = false;
@@ -113,6 +114,9 @@ int read_options(char** arguments, Options& options) {
         } else if (value_of("--tbb", at, value)) {
             if (!one_of(value, "weft", "native")) return refuse("--tbb is '%s'; legal are: weft, native", value);
             options.native_tbb = std::strcmp(value, "native") == 0;
+        } else if (value_of("--blas", at, value)) {
+            if (!one_of(value, "weft", "native")) return refuse("--blas is '%s'; legal are: weft, native", value);
+            options.native_blas = std::strcmp(value, "native") == 0;
         } else if (value_of("--guests", at, value)) {
             if (!one_of(value, "admit", "leave")) return refuse("--guests is '%s'; legal are: admit, leave", value);
             options.guests = value;
@@ -291,14 +295,34 @@ int cannot_run(const char* name, const Program& program, int error) {
     return error == ENOENT || error == ENOTDIR ? not_found : not_executable;
 }
 
+Preloaded preloaded(const Options& options) {
+    return {!options.native_openmp, !options.native_tbb, !options.native_blas, options.report && !options.preview};
+}
+
+// The variables that make the bridges follow the load, where the user has not set them. An OpenBLAS
+// over OpenMP changes its number of threads with omp_get_max_threads, which is safe behind its
+// guard, and so not with --blas=native: what an outer run has set is removed then.
+void follow_the_load(const Options& options) {
+    constexpr const char *openmp = "WEFT_OMP_MAX_THREADS", *blas = "WEFT_BLAS_THREADS";
+    if (!options.native_blas) {
+        if (!options.native_openmp) setenv(openmp, "follow", 0);
+        setenv(blas, "follow", 0);
+    } else if (text_of("LD_PRELOAD").find("/libweft_openblas.so") != std::string::npos) {
+        for (const char* const name : {openmp, blas}) {
+            if (text_of(name) == "follow") unsetenv(name);
+        }
+    }
+}
+
 int show_preview(const Options& options, const Program& program, const char* why, const Pieces& pieces,
                  const Pieces& release) {
+    follow_the_load(options);
     if (program.reach == Reach::full) {
-        const std::string trouble = preload({!options.native_openmp, !options.native_tbb, false}, pieces, release);
+        const std::string trouble = preload(preloaded(options), pieces, release);
         if (!trouble.empty()) return refuse("%s", trouble.c_str());
     }
     const std::string guests = options.guests != nullptr ? options.guests : text_of("WEFT_GUESTS");
-    const PreviewOptions how{options.native_openmp, options.native_tbb, guests == "admit", why};
+    const PreviewOptions how{options.native_openmp, options.native_tbb, options.native_blas, guests == "admit", why};
     std::fputs(preview(program, pieces, how).c_str(), stdout);
     return std::fflush(stdout) == 0 ? 0 : own_failure;
 }
@@ -333,9 +357,7 @@ int run(char** arguments) {
     const bool check_values = environment_needs_check();   // before options are exported: these are checked already
     if (options.harts != nullptr) setenv("WEFT_HARTS", options.harts, 1);
     if (options.no_rescue) setenv("WEFT_RESCUE", "off", 1);
-    // omp_get_max_threads then follows the load, and OpenBLAS changes its number of threads with
-    // it, which is safe behind its guard.
-    if (!options.native_openmp) setenv("WEFT_OMP_MAX_THREADS", "follow", 0);
+    follow_the_load(options);
     if (options.guests != nullptr) setenv("WEFT_GUESTS", options.guests, 1);
     if (options.trace != nullptr) setenv("WEFT_TRACE", absolute(options.trace).c_str(), 1);
     if (!environment_is_right(options, pieces, check_values) || !begin_report(options)) return own_failure;
@@ -346,9 +368,9 @@ int run(char** arguments) {
     const AddressSpace addresses = address_space();
     if (program.reach != Reach::none && fits(addresses)) {
         const bool alone = is_variant && variant.of_program;
-        const Preloaded asked{!options.native_openmp, !options.native_tbb, options.report};
+        const Preloaded wanted = preloaded(options);
         const std::string trouble =
-            alone ? preload_for_program_alone(asked, chosen, pieces) : preload(asked, chosen, pieces);
+            alone ? preload_for_program_alone(wanted, chosen, pieces) : preload(wanted, chosen, pieces);
         if (!trouble.empty()) return refuse("%s", trouble.c_str());
         set_tunables(addresses);
         set_sanitizer_options();

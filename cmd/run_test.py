@@ -88,6 +88,45 @@ int __TBB_make_rml_server(void* factory, void** server, void* client) { return 2
 void __TBB_call_with_my_server_info(void (*call)(void*, const char*), void* argument) {}
 """
 
+# Stands for an OpenBLAS with threads of its own: begin() starts one, as OpenBLAS does when it is
+# loaded.
+OWN_BLAS = """
+#include <pthread.h>
+static volatile int number = 4;
+int NAME(openblas_get_num_threads)(void) { return number; }
+void NAME(goto_set_num_threads)(int count) { number = count; }
+int number_now(void) { return number; }
+static void* work(void* unused) { return unused; }
+void begin(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+}
+"""
+# How many jobs of a call others have run: none, or both.
+NO_JOBS = "int call(void) { return 0; }\n"
+JOBS = """
+#include <stddef.h>
+typedef void (*Job)(int, void*, int);
+typedef void (*Callback)(int, Job, int, size_t, void*, int);
+Callback openblas_threads_callback_;
+void NAME(openblas_set_threads_callback_function)(Callback callback) { openblas_threads_callback_ = callback; }
+const char* NAME(openblas_get_config)(void) { return "OpenBLAS MAX_THREADS=4"; }
+int NAME(exec_blas)(long count, void* jobs) { return 0; }
+static void job(int worker, void* done, int extra) { *(int*)done = 1; }
+int call(void) {
+    int done[2] = {0, 0};
+    if (openblas_threads_callback_) openblas_threads_callback_(1, job, 2, sizeof *done, done, 0);
+    return done[0] + done[1];
+}
+"""
+
+
+def own_blas(jobs, before="", behind=""):
+    """The text of one whose functions have these names, as wheels give them."""
+    name = "##".join(part for part in (before, "name", behind) if part)
+    return f"#define NAME(name) {name}\n" + OWN_BLAS + jobs
+
 
 def clean():
     """The environment without the variables that would change the outcome."""
@@ -105,6 +144,7 @@ class Case(unittest.TestCase):
         cls.weft = cls.build / "cmd" / "weft"
         cls.openmp = str(cls.build / "bridge" / "openmp" / "libgomp.so.1")
         cls.pthread = str(next((cls.build / "bridge" / "pthread").glob("libweft_pthread.so.?.?")))
+        cls.openblas = str(next((cls.build / "bridge" / "openblas").glob("libweft_openblas.so.?.?"), ""))
         cls.tbb = str(next((cls.build / "bridge" / "tbb").glob("libweft_tbb.so.?.?")))
 
     def setUp(self):
@@ -238,6 +278,8 @@ class Options(Case):
             (["--openmp=llvm"], "--openmp is 'llvm'; legal are: weft, native"),
             (["--tbb=on"], "--tbb is 'on'; legal are: weft, native"),
             (["--tbb", "--", "true"], "--tbb is '--'; legal are: weft, native"),
+            (["--blas=off"], "--blas is 'off'; legal are: weft, native"),
+            (["--blas", "--", "true"], "--blas is '--'; legal are: weft, native"),
             (["--guests", "all"], "--guests is 'all'; legal are: admit, leave"),
             (["--report="], "--report= names no file"),
             (["--sparta"], "there is no option '--sparta'"),
@@ -296,6 +338,7 @@ class Refused(Case):
             "WEFT_GUESTS": "all",
             "WEFT_OMP_TASK_KIND": "rtc",
             "WEFT_OMP_MAX_THREADS": "few",
+            "WEFT_BLAS_THREADS": "one",
         }
         told = self.refused(env=wrong).splitlines()
         self.assertEqual(len(told), len(wrong), told)
@@ -316,6 +359,7 @@ class Refused(Case):
             "WEFT_HARTS": "2",
             "WEFT_GUESTS": "admit",
             "WEFT_OMP_TASK_KIND": " Full",
+            "WEFT_BLAS_THREADS": "full ",
             "WEFT_RESCUE": "off",
             "WEFT_OF_ANOTHER_PROJECT": "~",
         }
@@ -800,6 +844,53 @@ class Preview(Case):
         what = "TBB: a version before oneTBB, which has another interface"
         self.assertIn(f"  would be left alone: {tbb}: {what}", self.preview("--", self.linked(tbb)))
 
+    def blas_preview(self, blas, *options, env=None):
+        """The verdicts on an OpenBLAS with threads of its own."""
+        if not self.openblas:
+            self.skipTest("this build has no libweft_openblas")
+        shown = self.preview(*options, "--", self.linked(blas), env=env)
+        begin = "  would be "
+        return [
+            line.removeprefix(begin).replace(f": {blas}", "")
+            for line in shown
+            if line.startswith(begin) and str(blas) in line
+        ]
+
+    def test_jobs_of_an_openblas_would_run_on_weft_beside_openmp(self):
+        follows, left = (
+            "limited: OpenBLAS: fewer threads while others compute",
+            "left alone: OpenBLAS: threads of its own",
+        )
+        full = {"WEFT_BLAS_THREADS": "full"}
+        for before, behind in [("scipy_", "64_"), ("scipy_", "")]:
+            blas = self.library("libblas.so.3", own_blas(JOBS, before, behind))
+            self.assertEqual(self.blas_preview(blas), [follows + ", and its jobs run on Weft beside OpenMP"])
+            self.assertEqual(
+                self.blas_preview(blas, env=full), ["limited: OpenBLAS: its jobs run on Weft beside OpenMP"]
+            )
+            self.assertEqual(self.blas_preview(blas, "--openmp=native"), [follows])
+            self.assertEqual(self.blas_preview(blas, "--blas=native"), [left + ": --blas=native"])
+
+    def test_an_openblas_would_have_fewer_threads_while_others_compute(self):
+        follows, left = (
+            "limited: OpenBLAS: fewer threads while others compute",
+            "left alone: OpenBLAS: threads of its own",
+        )
+        blas = self.library("libblas.so.3", own_blas(NO_JOBS))
+        self.assertEqual(self.blas_preview(blas), [follows])
+        self.assertEqual(
+            self.blas_preview(blas, env={"WEFT_BLAS_THREADS": "full"}), [left + ": WEFT_BLAS_THREADS=full"]
+        )
+        self.assertEqual(self.blas_preview(blas, "--blas", "native"), [left + ": --blas=native"])
+        guarded = "guarded: OpenBLAS: one call at a time computes in parallel, and callers that wait for it do not spin"
+        blas = self.library(
+            "libblas.so.3", own_blas(NO_JOBS) + "int exec_blas(long count, void* queue) { return 0; }\n"
+        )
+        self.assertEqual(self.blas_preview(blas), [guarded, follows])
+        self.assertEqual(self.blas_preview(blas, "--blas=native"), [left + ": --blas=native"])
+        blas = self.library("libopenblas.so.0", "#include <pthread.h>\nvoid* start = pthread_create;\n")
+        self.assertEqual(self.blas_preview(blas), [left])  # it has no number of threads
+
     def test_nothing_is_said_to_be_nothing(self):
         self.assertEqual(self.preview("true")[1:], ["  nothing that the loader would load has OpenMP or threads"])
 
@@ -848,8 +939,32 @@ class Loader(Case):
             self.assertEqual(left, [library for library in preloaded if library != self.tbb])
         self.assertEqual(self.preloaded("--tbb=weft"), preloaded)
 
+    def test_native_openblas_is_not_taken_over(self):
+        if not self.openblas:
+            self.skipTest("this build has no libweft_openblas")
+        preloaded = self.preloaded()
+        for options in (["--blas=native"], ["--blas", "native"], ["--blas=weft", "--blas=native"]):
+            left = self.preloaded(*options, env={"LD_PRELOAD": self.openblas})
+            self.assertEqual(left, [library for library in preloaded if library != self.openblas])
+        self.assertEqual(self.preloaded("--blas=weft"), preloaded)
+
+    def test_the_numbers_of_threads_follow_the_load_unless_the_user_says_otherwise(self):
+        openmp, blas = "WEFT_OMP_MAX_THREADS", "WEFT_BLAS_THREADS"
+        for options, said in [
+            ([], {openmp: "follow", blas: "follow"}),
+            (["--openmp=native"], {blas: "follow"}),
+            (["--blas=native"], {}),  # without the guard OpenBLAS' number may not change within calls
+        ]:
+            seen = self.environment(*options)
+            self.assertEqual({name: seen[name] for name in (openmp, blas) if name in seen}, said)
+        full = {openmp: "full", blas: "full"}
+        self.assertLessEqual(full.items(), self.environment(env=full).items())
+        follow = {openmp: "follow", blas: "follow"}
+        self.assertLessEqual(follow.items(), self.environment("--blas=native", env=follow).items())
+
     def test_in_a_run_within_a_run_the_inner_options_hold(self):
-        for outer, inner in (["--tbb=native"], []), ([], ["--tbb=native"]):
+        inner_ones = [["--tbb=native"], ["--blas=native"]]
+        for outer, inner in [*((one, []) for one in inner_ones), *(([], one) for one in inner_ones)]:
             done = self.call("run", *outer, "--", self.weft, "run", *inner, "--", "env", "-0")
             seen = dict(pair.split("=", 1) for pair in done.stdout.split("\0") if pair)
             self.assertEqual(seen, self.environment(*inner))

@@ -27,7 +27,7 @@ _weft() {
             _weft_program $((i + 1))
             return
             ;;
-        --harts | --trace | --openmp | --tbb | --guests | --report)
+        --harts | --trace | --openmp | --tbb | --blas | --guests | --report)
             if [[ ${COMP_WORDS[i + 1]} == "=" ]]; then
                 ((i + 1 == COMP_CWORD || i + 2 == COMP_CWORD)) && { _weft_value "${COMP_WORDS[i]}"; return; }
                 ((i += 2))
@@ -44,8 +44,8 @@ _weft() {
         esac
     done
     if [[ $current == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "--harts --report --report=json --no-rescue --openmp= --tbb= --guests= \
-            --preview --trace --help" -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W "--harts --report --report=json --no-rescue --openmp= --tbb= --blas= \
+            --guests= --preview --trace --help" -- "$current")
         [[ ${COMPREPLY[0]} == *= && ${#COMPREPLY[@]} == 1 ]] && compopt -o nospace
     else
         _weft_program "$COMP_CWORD"
@@ -56,7 +56,7 @@ _weft() {
 _weft_value() {
     local current=${COMP_WORDS[COMP_CWORD]#=}
     case $1 in
-    --openmp | --tbb) mapfile -t COMPREPLY < <(compgen -W "weft native" -- "$current") ;;
+    --openmp | --tbb | --blas) mapfile -t COMPREPLY < <(compgen -W "weft native" -- "$current") ;;
     --guests) mapfile -t COMPREPLY < <(compgen -W "admit leave" -- "$current") ;;
     --report) mapfile -t COMPREPLY < <(compgen -W "json" -- "$current"; compgen -f -- "$current") ;;
     --trace) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;

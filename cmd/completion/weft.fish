@@ -19,6 +19,7 @@ complete -c weft -n '__fish_seen_subcommand_from run' -l report -d 'Say at exit 
 complete -c weft -n '__fish_seen_subcommand_from run' -l no-rescue -d 'Do not run other work while a thread blocks'
 complete -c weft -n '__fish_seen_subcommand_from run' -l openmp -x -a 'weft native' -d 'Run OpenMP on Weft or natively'
 complete -c weft -n '__fish_seen_subcommand_from run' -l tbb -x -a 'weft native' -d "Weft's workers for oneTBB, or its own"
+complete -c weft -n '__fish_seen_subcommand_from run' -l blas -x -a 'weft native' -d 'Fit the threads of OpenBLAS to the load'
 complete -c weft -n '__fish_seen_subcommand_from run' -l guests -x -a 'admit leave' -d "The program's own threads"
 complete -c weft -n '__fish_seen_subcommand_from run' -l preview -d 'Say what would be taken over'
 complete -c weft -n '__fish_seen_subcommand_from run' -l trace -r -F -d 'Write a trace to a file'

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "../../bridge/common/openblas.hpp"
 #include "objects.hpp"
 
 namespace weft_report {
@@ -128,7 +129,19 @@ void add_counts(Counts& counts, std::uint64_t all_regions, EachRegions regions, 
 // ---- verdicts -----------------------------------------------------------------------------------
 
 bool is_libgomp(const Object& object) { return begins(object.soname, "libgomp"); }
-bool is_openblas(const Object& object) { return object.path.find("openblas") != String::npos; }
+
+void* openblas_function(const Object& object, const char* name) {
+    return weft_bridge::openblas::find(name,
+                                       [&](const char* full) { return weft_bridge::address_in(object.loaded, full); });
+}
+// Whether it has the functions that bridge/openblas needs.
+bool is_known_openblas(const Object& object) {
+    return openblas_function(object, weft_bridge::openblas::number) != nullptr &&
+           openblas_function(object, weft_bridge::openblas::set_number) != nullptr;
+}
+bool is_openblas(const Object& object) {
+    return object.path.find("openblas") != String::npos || is_known_openblas(object);
+}
 
 // Only files that could start threads are searched: an OpenMP runtime starts some.
 Kind kind_without_openmp(const Seen& seen) {
@@ -176,16 +189,40 @@ void add_libgomp(List<Library>& libraries, const Seen& seen, const List<Seen>& a
 }
 
 void add_threads(Program& program, const Seen& seen, Kind kind) {
-    if (seen.threads == 0 && (kind == Kind::threads || kind == Kind::openblas)) return;
+    if (seen.threads == 0 && kind == Kind::threads) return;
     add(program.libraries, seen, program.admits && seen.threads != 0 ? Verdict::limited : Verdict::left_alone, kind);
 }
-
-// ---- TBB ----------------------------------------------------------------------------------------
 
 bool is(const char* variable, const char* value) {
     const char* const said = std::getenv(variable);
     return said != nullptr && std::strcmp(said, value) == 0;
 }
+
+// The object whose SONAME begins so; null: there is none.
+const Object* object_of(const List<Seen>& all, const char* soname) {
+    const auto found =
+        std::find_if(all.begin(), all.end(), [=](const Seen& one) { return begins(one.object->soname, soname); });
+    return found == all.end() ? nullptr : found->object;
+}
+
+// ---- OpenBLAS with threads of its own -----------------------------------------------------------
+
+void add_openblas(Program& program, const Seen& seen, const List<Seen>& all) {
+    const Object* const bridge = object_of(all, "libweft_openblas.so");
+    const bool is_known = is_known_openblas(*seen.object);
+    // bridge/openblas counts the calls of the process
+    const bool has_jobs = is_known && program.values[blas_calls] != 0 &&
+                          openblas_function(*seen.object, weft_bridge::openblas::set_callback) != nullptr;
+    if (seen.threads == 0 && !has_jobs) return;
+    if (has_jobs) return add(program.libraries, seen, Verdict::taken_over, Kind::openblas);
+    const char* const left =
+        weft_command::why_openblas_is_left(bridge == nullptr, std::getenv(weft_bridge::blas_threads.name));
+    const bool follows = is_known && left == nullptr, are_guests = program.admits && (!is_known || bridge == nullptr);
+    add(program.libraries, seen, follows || are_guests ? Verdict::limited : Verdict::left_alone, Kind::openblas);
+    if (is_known) program.libraries.back().why = follows ? weft_command::openblas_follows : left;
+}
+
+// ---- TBB ----------------------------------------------------------------------------------------
 
 bool is_onetbb(const Object& object) {
     return weft_bridge::address_in(object.loaded, weft_command::onetbb_function) != nullptr;
@@ -193,21 +230,17 @@ bool is_onetbb(const Object& object) {
 bool is_tbb(const Object& object) { return is_onetbb(object) || weft_command::is_tbb_soname(object.soname); }
 
 void add_tbb(Program& program, const Seen& seen, const List<Seen>& all) {
-    const auto has = [&](const char* soname) {
-        return std::find_if(all.begin(), all.end(),
-                            [=](const Seen& one) { return begins(one.object->soname, soname); });
-    };
-    const bool is_native = has("libweft_tbb.so") == all.end();
+    const bool is_native = object_of(all, "libweft_tbb.so") == nullptr;
     const char* const why = weft_command::why_tbb_is_left(is_native, is_onetbb(*seen.object), is("TCM_ENABLE", "1"));
-    const auto irml = has(weft_command::irml_soname);
-    const bool other = irml != all.end() && !is_native && is_onetbb(*seen.object);
+    const Object* const irml = object_of(all, weft_command::irml_soname);
+    const bool other = irml != nullptr && !is_native && is_onetbb(*seen.object);
     const bool taken = why == nullptr && !other && seen.threads == 0;
     const bool limited = program.admits && seen.threads != 0;
     add(program.libraries, seen,
         taken     ? Verdict::taken_over
         : limited ? Verdict::limited
                   : Verdict::left_alone,
-        Kind::tbb, other ? irml->object : nullptr);
+        Kind::tbb, other ? irml : nullptr);
     Library& library = program.libraries.back();
     if (!other && why != nullptr) library.why = why;
 }
@@ -242,7 +275,9 @@ void add_findings(Program& program, const Seen& seen, const List<Seen>& all, boo
         libraries.back().threads = 0;   // they are reported with its entry for threads
     }
     if (is_tbb(*seen.object)) return add_tbb(program, seen, all);
-    add_threads(program, seen, known || (seen.llvm != 0 && !is_runtime) ? Kind::threads : kind_without_openmp(seen));
+    const Kind kind = known || (seen.llvm != 0 && !is_runtime) ? Kind::threads : kind_without_openmp(seen);
+    if (kind == Kind::openblas) add_openblas(program, seen, all);
+    else add_threads(program, seen, kind);
 }
 
 }   // namespace
@@ -273,10 +308,13 @@ void look_at_process(Program& program, std::uint64_t all_regions, EachRegions re
 
 void forget_unused(Program& program) {
     auto& libraries = program.libraries;
-    const auto is_unused = [uses_tbb = program.values[tbb_entries] != 0](const Library& one) {
-        const bool is_tbb = one.kind == Kind::tbb && one.verdict == Verdict::taken_over;
-        return one.regions == 0 && one.threads == 0 && !(is_tbb && uses_tbb);
+    const auto is_used = [&program](const Library& one) {
+        const bool is_taken = one.verdict == Verdict::taken_over;
+        return one.regions != 0 || one.threads != 0 ||
+               (is_taken && one.kind == Kind::tbb && program.values[tbb_entries] != 0) ||
+               (is_taken && one.kind == Kind::openblas && program.values[blas_calls] != 0);
     };
+    const auto is_unused = [&](const Library& one) { return !is_used(one); };
     libraries.erase(std::remove_if(libraries.begin(), libraries.end(), is_unused), libraries.end());
 }
 

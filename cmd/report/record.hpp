@@ -20,7 +20,7 @@ struct Library {
     Kind kind = Kind::threads;
     String path;
     String by;    // the other library that serves its OpenMP, or has its TBB's workers, if Weft does not
-    String why;   // why Weft does not, of a TBB; otherwise empty
+    String why;   // why Weft does not, of a TBB or an OpenBLAS, or how Weft limits it; otherwise empty
     // whether its regions, or its TBB's workers, are counted: regions that bypass the counting
     // library, and workers of several TBBs, are in the process's sum only
     bool counted = true;
@@ -49,9 +49,11 @@ inline constexpr Counter counters[] = {
     {"OS threads refused", true, true},
     {"TBB workers", true, true},
     {"TBB entries", true, true},
+    {"OpenBLAS calls on Weft", true, true},
+    {"OpenBLAS threads lowered", true, true},
     {"regions of units", true, true},
 };
-inline constexpr std::size_t tbb_workers = 11, tbb_entries = 12, regions_of_units = 13;
+inline constexpr std::size_t tbb_workers = 11, tbb_entries = 12, blas_calls = 13, regions_of_units = 15;
 inline constexpr std::size_t counter_count = sizeof counters / sizeof *counters;
 static_assert(regions_of_units == counter_count - 1);
 

@@ -74,6 +74,8 @@ Program this_process() {
         counter("/harts/count/carriers-refused"),
         counter("/tbb/count/workers"),
         counter("/tbb/count/entries"),
+        counter("/blas/count/calls"),
+        counter("/blas/count/lowered"),
         counter("/openmp/count/regions-of-units"),
     };
     std::memcpy(program.values, values, sizeof values);

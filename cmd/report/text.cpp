@@ -59,14 +59,18 @@ struct Group {
     }
     bool is_like(const Library& library) const {
         return first->verdict == library.verdict && first->kind == library.kind && first->by == library.by &&
-               first->why == library.why && folder == folder_of(library.path);
+               first->why == library.why && folder == folder_of(library.path) &&
+               weft_command::pool_in(first->path.c_str()) == weft_command::pool_in(library.path.c_str());
     }
 };
 
+String own_threads_of(const Group& group) {
+    return group.threads == 0 ? String("started no threads") : number_of(group.threads, "thread") + " of its own";
+}
+
 String threads_of(const Group& group, const Program& program) {
-    if (group.threads == 0) return "started no threads";
-    return number_of(group.threads, "thread") + " of its own" +
-           (program.admits ? ", each admitted as a guest (--guests=admit)" : "");
+    const bool admitted = program.admits && group.threads != 0;
+    return own_threads_of(group) + (admitted ? ", each admitted as a guest (--guests=admit)" : "");
 }
 
 String openmp_of(const Group& group, const Program& program) {
@@ -93,6 +97,22 @@ String tbb_of(const Group& group, const Program& program) {
            (group.workers == 0 ? String("has needed no worker") : number_of(group.workers, "worker") + " on Weft");
 }
 
+String openblas_of(const Group& group, const Program& program) {
+    const Library& library = *group.first;
+    const String name = String(name_of(Kind::openblas)) + ": ";
+    if (library.verdict == Verdict::taken_over) return name + weft_command::openblas_jobs;
+    if (library.verdict == Verdict::limited && group.threads == 0) return weft_command::guarded_openblas;
+    if (library.why == weft_command::openblas_follows) return name + library.why + "; " + own_threads_of(group);
+    // Where Weft knows an OpenBLAS, its threads are no guests.
+    const String threads = library.verdict == Verdict::limited ? threads_of(group, program) : own_threads_of(group);
+    return name + threads + (library.why.empty() ? "" : ": " + library.why);
+}
+
+String threads_in(const Group& group, const Program& program) {
+    const char* const pool = weft_command::pool_in(group.first->path.c_str());
+    return (pool == nullptr ? String() : String(pool) + ": ") + threads_of(group, program);
+}
+
 String what_of(const Group& group, const Program& program) {
     const Library& library = *group.first;
     const String name = name_of(library.kind);
@@ -104,11 +124,9 @@ String what_of(const Group& group, const Program& program) {
                                                       : "libgomp: " + threads_of(group, program);
     case Kind::llvm_client:
         return name + (library.by.empty() ? String(", which Weft does not serve") : ", which runs on " + library.by);
-    case Kind::openblas:
-        return library.verdict == Verdict::limited && group.threads == 0 ? String(weft_command::guarded_openblas)
-                                                                         : name + ": " + threads_of(group, program);
+    case Kind::openblas: return openblas_of(group, program);
     case Kind::tbb: return tbb_of(group, program);
-    case Kind::threads: return threads_of(group, program);
+    case Kind::threads: return threads_in(group, program);
     default: return name + ": " + threads_of(group, program);
     }
 }

@@ -31,15 +31,18 @@ bool lies_in(const void* code, const char* library) {
     return origin->path != nullptr && std::strstr(origin->path, library) != nullptr;
 }
 
-// The code that stands for a thread. Two libraries start threads for other libraries, and pass an
+// The code that stands for a thread. Three libraries start threads for other libraries, and pass an
 // object as the argument that shows for which. bridge/pthread starts the thread of an admitted
-// guest (--guests=admit): its object has the guest's body and argument. The C++ library starts a
-// std::thread: its object begins with the virtual table of a class in the caller's library. The new
-// thread frees the object, so this is called before the thread is started.
+// guest (--guests=admit), and bridge/openblas those of an OpenBLAS: their objects have the body and
+// the argument of the thread. bridge/openblas also starts threads by itself, whose objects begin
+// with no code. The C++ library starts a std::thread: its object begins with the virtual table of a
+// class in the caller's library. The new thread frees the object, so this is called before the
+// thread is started.
 const void* code_of(const void* body, const void* argument) {
-    if (argument != nullptr && lies_in(body, "/libweft_pthread.so")) {
+    if (argument != nullptr && (lies_in(body, "/libweft_pthread.so") || lies_in(body, "/libweft_openblas.so"))) {
         const void* words[2];
         std::memcpy(words, argument, sizeof words);
+        if (origin_of(words[0])->path == nullptr) return body;
         body = words[0];
         argument = words[1];
     }

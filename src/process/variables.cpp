@@ -20,10 +20,10 @@ namespace {
 constexpr std::string_view prefix = "WEFT_";
 constexpr const char* told_already = "WEFT_TOLD_OF";
 
-// Besides the settings (settings.cpp). For users: variables of libweft_pthread, of libgomp and of
-// `weft run`.
+// Besides the settings (settings.cpp). For users: variables of the bridges
+// (bridge/common/variables.hpp) and of `weft run`.
 constexpr const char* for_users[] = {
-    "WEFT_GUESTS", "WEFT_OMP_MAX_THREADS", "WEFT_OMP_TASK_KIND",   // bridge/common/variables.hpp
+    "WEFT_GUESTS", "WEFT_OMP_MAX_THREADS", "WEFT_OMP_TASK_KIND",    "WEFT_BLAS_THREADS",
     "WEFT_REPORT", "WEFT_CHECKED",         "WEFT_CHILDREN_PRELOAD",
 };
 // Set by `weft run` and by the runtime, for the processes that they start.
