@@ -20,13 +20,14 @@ SETUP ?= yes
 PYTHON ?= python3
 export JOBS DIR GROUP SETUP
 
-.PHONY: help setup demo treesum test test-full test-soak bench bench-promotion bench-argobots bench-openmp bench-compose bench-programs bench-abt abt-differential format doc site clean
+.PHONY: help setup demo treesum test test-full test-soak python-env bench bench-promotion bench-argobots bench-openmp bench-compose bench-programs bench-abt abt-differential format doc site clean
 help:
 	@echo "make demo        builds a release and measures Debian programs without and with weft run; a picture"
 	@echo "make treesum     hashes $(DIR) with an example, and with find and sha256sum; then runs the tour"
 	@echo "make test        the tests that every change must pass (15 minutes at most on 2 cores)"
 	@echo "make test-full   the tests of make test and the longer ones (40 minutes at most)"
 	@echo "make test-soak   the long tests; GROUP=name runs one group, also with make test and make test-full"
+	@echo "make python-env  installs Python's numerical libraries in build/python, for the tests of make test-full that need them"
 	@echo "make bench       runs the benchmarks; a table of multiples of the floor, and JSON"
 	@echo "make bench-promotion  measures when each kind of thread is best; tables and figures"
 	@echo "make bench-argobots   measures create, join and free separately, and streams beside streams; tables and figures"
@@ -70,6 +71,12 @@ test-soak:
 	@tools/setup test
 	@$(PYTHON) tools/test.py soak --jobs $(JOBS) $(if $(GROUP),--group $(GROUP))
 
+# Today's libraries, and NumPy 1.26 with its contemporaries. Says so if they cannot be had.
+python-env:
+	@tools/setup python
+	@$(PYTHON) tools/python_env.py bridge/together/python/today.txt build/python/today
+	@$(PYTHON) tools/python_env.py bridge/together/python/numpy1.txt build/python/numpy1
+
 bench:
 	@tools/setup bench
 	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON
@@ -106,7 +113,7 @@ bench-programs:
 	@tools/setup bench
 	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON --log-level=WARNING
 	@cmake --build build/bench --parallel $(JOBS) --target weft_command
-	@$(PYTHON) bench/programs/wheels.py build/programs/venv
+	@$(PYTHON) tools/python_env.py bench/programs/requirements.txt build/programs/venv
 	@$(PYTHON) bench/programs/run.py build/bench $(if $(PROGRAMS),--programs $(PROGRAMS)) $(if $(THREADS),--threads $(THREADS)) \
 	  $(if $(PAIRS),--pairs $(PAIRS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(AGAIN),--again) $(if $(PAGE),--page $(PAGE))
 

@@ -21,10 +21,11 @@ libraries in it compete for the CPUs?**
   machine's), several threads each call a library that is parallel itself, or OpenMP regions are nested.
   Threads then wait for others that have no CPU, many of them by spinning. Under `weft run` the threads
   of OpenMP and the workers of oneTBB take turns on the CPUs, and one that waits gives its CPU to one
-  that has work.
+  that has work. OpenBLAS with threads of its own, as in the wheels of NumPy and SciPy, uses fewer threads
+  for a call while several threads compute.
 - **It gains nothing** where nothing competes: one library, with no more threads than CPUs. It also
-  gains nothing where Weft does not reach: threads that a program makes itself, a JVM, Go, and the
-  OpenBLAS in the wheels of NumPy and SciPy.
+  gains nothing where Weft does not reach: threads that a program makes itself, a JVM and
+  Go.
 - **It costs** about a millisecond for the command itself, and 0.2 ms at the start of each further process.
   A script that starts thousands of short commands feels that; a program that runs for a second does not.
 

@@ -85,10 +85,12 @@ class Place:
         return str(program)
 
     def wheels(self, module: str) -> str:
-        """The Python interpreter of the virtual environment that wheels.py makes."""
+        """The Python interpreter of the virtual environment that tools/python_env.py makes."""
         python = self.built / "venv" / "bin" / "python"
         if not (self.built / "venv" / "wheels").exists() or not has_module(str(python), module):
-            raise Absent(f"the wheel {module} (bench/programs/wheels.py {self.built / 'venv'})")
+            raise Absent(
+                f"the wheel {module} (tools/python_env.py bench/programs/requirements.txt {self.built / 'venv'})"
+            )
         return str(python)
 
 

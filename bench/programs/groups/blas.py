@@ -71,21 +71,21 @@ PROGRAMS = [
     Program(
         "numpy-wheel",
         "PyPI's NumPy on the main thread; its OpenBLAS has threads of its own",
-        "Weft does not reach the threads of the wheel's OpenBLAS, and a single caller competes with nothing.",
+        "This OpenBLAS has threads of its own, and a single caller competes with nothing.",
         wheel,
     ),
     Program(
         "numpy-wheel-callers",
         f"PyPI's NumPy, called by {CALLERS} Python threads at once (`eigh`)",
-        "Weft does not reach the threads of the wheel's OpenBLAS: the library's calls to itself are bound when it is "
-        "linked. `OPENBLAS_NUM_THREADS=1` helps.",
+        "Callers compete with each other's threads, which spin. Under `weft run` OpenBLAS uses no more threads for a "
+        "call than each caller's share of the CPUs.",
         wheel_callers,
         tolerance=CALLED_FROM_THREADS,
     ),
     Program(
         "scipy-wheel",
         "PyPI's SciPy: a factorization, a sparse system, a transform in several threads, an ODE",
-        "Neither the wheel's OpenBLAS nor the threads of the transform use OpenMP. Weft leaves them alone.",
+        "Weft leaves the threads of the transform alone. The wheel's OpenBLAS uses fewer threads while those compute.",
         scipy,
     ),
 ]
