@@ -24,8 +24,7 @@ libraries in it compete for the CPUs?**
   that has work. OpenBLAS with threads of its own, as in the wheels of NumPy and SciPy, uses fewer threads
   for a call while several threads compute.
 - **It gains nothing** where nothing competes: one library, with no more threads than CPUs. It also
-  gains nothing where Weft does not reach: threads that a program makes itself, a JVM and
-  Go.
+  gains nothing where Weft does not reach: threads that a program makes itself, a JVM and Go.
 - **It costs** about a millisecond for the command itself, and 0.2 ms at the start of each further process.
   A script that starts thousands of short commands feels that; a program that runs for a second does not.
 
