@@ -15,7 +15,6 @@
 #include "../../common/openblas.hpp"
 #include "counts.hpp"
 #include "follow.hpp"
-#include "jobs.hpp"
 
 namespace weft_openblas {
 
@@ -51,7 +50,7 @@ bool describe(const void* address, Copy& copy) {
         return true;
     });
     if (path.empty()) return false;
-    void* const handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    void* const handle = weft_bridge::handle_of(path);
     if (handle == nullptr) return false;
     copy.number = named<int (*)()>(handle, copy, names::number);
     copy.set_number = named<void (*)(int)>(handle, copy, names::set_number);

@@ -22,7 +22,7 @@ struct Copy {
     int (*number)() = nullptr;                     // how many threads it uses
     void (*set_number)(int) = nullptr;
     const char* (*config)() = nullptr;
-    int (*exec)(long count, void* jobs) = nullptr;   // runs the jobs of a call, also where it has a callback
+    int (*exec)(long count, void* jobs) = nullptr;   // runs the jobs of a call, by the callback if there is one
     void (*set_callback)(Callback) = nullptr;        // null: it has no such interface
     Callback* callback = nullptr;                    // where it keeps the callback; null: not known
 
