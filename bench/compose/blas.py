@@ -44,33 +44,9 @@ WAYS = {
 }
 NAMES = {"original": "original", "one": "BLAS=1", "weft": "Weft", "admit": "Weft, guests admitted"}
 COLOURS = {"original": "#ff7f0e", "one": "#7f7f7f", "weft": "#1f77b4", "admit": "#17becf"}
-THREADS = [
-    *(
-        (kernel, size, callers)
-        for callers in (8, 2)
-        for kernel, size in (
-            ("eigh", 200),
-            ("eigh", 500),
-            ("lu", 400),
-            ("solve", 300),
-            ("matmul", 256),
-            ("matmul", 700),
-        )
-    ),
-    *(
-        (kernel, size, 1)
-        for kernel, size in (
-            ("eigh", 200),
-            ("eigh", 500),
-            ("lu", 400),
-            ("solve", 300),
-            ("matmul", 256),
-            ("matmul", 700),
-            ("eigvalsh", 150),
-            ("eigvalsh", 300),
-        )
-    ),
-]
+SEVERAL = (("eigh", 200), ("eigh", 500), ("lu", 400), ("solve", 300), ("matmul", 256), ("matmul", 700))
+ALONE = (*SEVERAL, ("eigvalsh", 150), ("eigvalsh", 300))
+THREADS = [(*call, callers) for callers, calls in ((8, SEVERAL), (2, SEVERAL), (1, ALONE)) for call in calls]
 
 
 class Runner:
