@@ -5,6 +5,7 @@
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/parallel_reduce.h>
 #include <oneapi/tbb/task_arena.h>
 #include <sys/wait.h>
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <cstdio>
 #include <functional>
+#include <thread>
 
 inline std::atomic<int> wrong_count{0};
 
@@ -50,6 +52,31 @@ inline long reduced_sum(int count) {
             return sum;
         },
         std::plus<long>());
+}
+
+// Lives as long as its thread.
+struct OfThread {
+    static inline std::atomic<int> made{0}, destroyed{0};
+    OfThread() { ++made; }
+    ~OfThread() { ++destroyed; }
+    void touch() { touched = true; }
+    bool touched = false;
+};
+
+// The threads that run the tasks of a thread that ends, that one and workers, have one each.
+inline void make_objects_of_threads() {
+    std::thread([] {
+        with_threads(4, [] {
+            tbb::parallel_for(
+                0, 100,
+                [](int) {
+                    static thread_local OfThread mine;
+                    mine.touch();
+                    std::this_thread::yield();
+                },
+                tbb::simple_partitioner());
+        });
+    }).join();
 }
 
 // What waitpid says of a child that is forked here, does that, and ends with its own verdict,

@@ -10,16 +10,6 @@
 
 namespace {
 
-std::atomic<int> alive{0};
-
-// Lives as long as its thread.
-struct Lives {
-    Lives() { ++alive; }
-    ~Lives() { --alive; }
-    void touch() { touched = true; }
-    bool touched = false;
-};
-
 long sum_of(int count) {
     std::atomic<long> sum{0};
     tbb::parallel_for(
@@ -48,20 +38,9 @@ void again_and_again() {
 void waits_for_workers() {
     for (int round = 0; round < 10; ++round) {
         tbb::task_scheduler_handle handle{tbb::attach()};
-        std::thread([] {
-            with_threads(4, [] {
-                tbb::parallel_for(
-                    0, 100,
-                    [](int) {
-                        static thread_local Lives mine;
-                        mine.touch();
-                        std::this_thread::yield();
-                    },
-                    tbb::simple_partitioner());
-            });
-        }).join();
+        make_objects_of_threads();
         CHECK(tbb::finalize(handle, std::nothrow));
-        EQUAL(alive, 0);
+        EQUAL(OfThread::made, OfThread::destroyed);
     }
 }
 

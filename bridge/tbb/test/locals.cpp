@@ -99,31 +99,12 @@ void across_waits() {
 }
 
 // Objects of threads, workers or not, are destroyed, workers' at the latest when TBB is finalized.
-struct Counted {
-    static inline std::atomic<int> made{0}, destroyed{0};
-    Counted() { ++made; }
-    ~Counted() { ++destroyed; }
-    void touch() { touched = true; }
-    bool touched = false;
-};
-
 void destroyed() {
     tbb::task_scheduler_handle handle{tbb::attach()};
-    std::thread([] {
-        with_threads(4, [] {
-            tbb::parallel_for(
-                0, 100,
-                [](int) {
-                    static thread_local Counted mine;
-                    mine.touch();
-                    std::this_thread::yield();
-                },
-                tbb::simple_partitioner());
-        });
-    }).join();
+    make_objects_of_threads();
     CHECK(tbb::finalize(handle, std::nothrow));
-    CHECK(Counted::made >= 1);
-    EQUAL(Counted::made, Counted::destroyed);
+    CHECK(OfThread::made >= 1);
+    EQUAL(OfThread::made, OfThread::destroyed);
 }
 
 }   // namespace
