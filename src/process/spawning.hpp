@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/atomic.hpp"
+#include "base/config.hpp"
 #include "process/sites.hpp"
 #include "unit/unit.hpp"
 
@@ -24,8 +25,8 @@ struct Spawning {
     atomic<std::uint64_t> first_id{0};    // Stream::next_id when the stream began; only its own thread writes it
 
     // Stands for "no home": no pool has this address, and no caller passes it; a caller that names
-    // no pool passes null.
-    static Pool* nowhere() { return reinterpret_cast<Pool*>(alignof(void*)); }
+    // no pool passes null. It is aligned as pools are.
+    static Pool* nowhere() { return reinterpret_cast<Pool*>(std::uintptr_t{config::cache_line}); }
 };
 
 }   // namespace weft
