@@ -187,7 +187,6 @@ TEST_P(CppSpawn, AnExceptionThatIsOnItsWayIsNotReplacedByAnother) {
 }
 
 TEST(CppSpawnDeathTest, AnExceptionThatNobodyAsksForEndsTheProcess) {
-    GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_DEATH(
         {
             const weft::runtime runtime{{.streams = 1}};
