@@ -315,7 +315,7 @@ void Thread::begin_alone() {
     team_pools.push_back(nullptr);
     ends_early = weft_hosted();
     foreign = environment().follows_load && getpid() != gettid() && !ends_early;
-    told_last = ~0U;
+    told.forget();
     members = nullptr;
     has_chosen = stays = member = false;
     thread_in_region = nullptr;
@@ -370,73 +370,6 @@ Thread::~Thread() {
         }
     }
     give_tasks_back(*this);
-}
-
-namespace {
-
-// Harts that a region of this thread would have at once: those that are free, its own, and those on
-// which its own members spin for the next region.
-unsigned grantable(const Thread& me) {
-    weft_hart_use use{};
-    use.size = sizeof use;
-    std::size_t harts = weft_hart_use_get(&use) == WEFT_OK ? use.available : weft_hart_limit();
-    if (weft_unit_self() != nullptr) ++harts;
-    if (me.team_pools.size() > 1) {
-        const TeamPool& team_pool = *me.team_pools[1];
-        const unsigned called = team_pool.awake.load() - 1, asleep = team_pool.team.helpers.count();
-        harts += called > asleep ? called - asleep : 0;
-    }
-    return static_cast<unsigned>(std::clamp<std::size_t>(harts, 1, weft_hart_limit()));
-}
-
-}   // namespace
-
-namespace {
-
-// Whether the thread is one of several, in tasks of another library, whose load its share follows.
-bool is_concurrent(const Thread& me) {
-    return environment().follows_load && me.team->level == 0 && !me.has_chosen && weft_concurrent();
-}
-
-bool is_foreign(const Thread& me) { return me.foreign && me.team->level == 0 && !me.has_chosen; }
-
-// For a region that does not say how many threads it is to have. A thread that was told a number
-// has it: it may have counted on that (OpenBLAS hangs in a smaller team). One among others that has
-// not asked has what could be granted now.
-unsigned usual_threads(const Thread& me, unsigned threads) {
-    if (is_concurrent(me)) return std::min(threads, me.told_last != ~0U ? me.told_last : grantable(me));
-    return is_foreign(me) ? std::min(threads, me.told_last) : threads;
-}
-
-}   // namespace
-
-unsigned max_threads(Thread& me) {
-    const unsigned threads = me.icv().threads;
-    if (!is_foreign(me) && !is_concurrent(me)) {
-        if (me.team->level == 0) me.told_last = ~0U;
-        return threads;
-    }
-    return me.told_last = std::min(threads, grantable(me));
-}
-
-namespace {
-
-// relaxed, both: a number
-unsigned take_threads(std::atomic<unsigned>& group, unsigned wanted, unsigned limit) {
-    unsigned there = group.load(std::memory_order_relaxed), got;
-    do {
-        got = there >= limit ? 1 : std::min(wanted, limit - there + 1);
-    } while (!group.compare_exchange_weak(there, there + got - 1, std::memory_order_relaxed));
-    return got;
-}
-
-}   // namespace
-
-unsigned threads_for(const Thread& me, unsigned wanted) {
-    const Icv& icv = me.icv();
-    if (wanted == 1 || me.stands || me.team->active_level >= icv.max_active_levels) return 1;
-    if (wanted == 0) wanted = usual_threads(me, icv.threads);
-    return icv.thread_limit == ~0U ? wanted : take_threads(*me.team->group, wanted, icv.thread_limit);
 }
 
 namespace {

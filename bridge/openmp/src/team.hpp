@@ -19,6 +19,7 @@
 #include "shown.hpp"
 #include "task.hpp"
 #include "thief.hpp"
+#include "usual_threads.hpp"
 #include "wait.hpp"
 
 namespace weft_openmp {
@@ -176,10 +177,9 @@ struct alignas(64) Thread {
     // of a task that is a unit; its slot is another thread's, to be read only for its number and
     // its team pool (unit_task.hpp)
     bool of_unit = false;
-    // A thread of the program that is not its first: what omp_get_max_threads returns to it may
-    // follow the load (WEFT_OMP_MAX_THREADS), and by default no region of it gets more than that
-    // returned last.
+    // a thread of the program that is not its first
     bool foreign = false;
+    Told told;
     // set how many threads its regions have by default, by omp_set_num_threads
     bool has_chosen = false;
     bool member = false;   // of a team pool: a context of the members' domain
@@ -196,7 +196,6 @@ struct alignas(64) Thread {
     Thread* next_record = nullptr;
     OfUnit* unit = nullptr;
     std::uint32_t old_number = 0;   // in locks of OpenMP 2.5; 0: none yet
-    unsigned told_last = ~0U;
     Shown shown{*this};
 
     Thread();
@@ -231,9 +230,6 @@ inline Thread& this_thread() {
 // The calling thread, in a region of ours; null outside of all regions, and where tasks are units.
 // It spares a routine that is called in a region the question whether it is.
 inline thread_local constinit Thread* thread_in_region [[gnu::tls_model("initial-exec")]] = nullptr;
-
-// The value of omp_get_max_threads.
-unsigned max_threads(Thread& me);
 
 inline Task* new_task(Thread& me) {
     Task* const task = me.free_tasks != nullptr ? me.free_tasks : first_free_task(me);
@@ -294,10 +290,6 @@ inline void run_undeferred(Thread& me, Task& task, void (*body)(void*)) {
 // fewest loads: between two additions to a cursor that other threads add to as well, each load
 // counts. Null: the thread is in none, or its loop is over.
 inline thread_local constinit Share* simple_loop [[gnu::tls_model("initial-exec")]] = nullptr;
-
-// How many threads a region gets that asks for `wanted` (0: as nthreads-var says). Where the
-// contention group has a limit they are taken from what is left, so a region is to begin with them.
-unsigned threads_for(const Thread& me, unsigned wanted);
 
 // A region: `size` threads run body(data). begin_region leaves the caller in it, as thread 0, while
 // the other threads run body; end_region ends the region.

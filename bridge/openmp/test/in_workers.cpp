@@ -162,6 +162,19 @@ int told_in_the_end(int wanted) {
     return told;
 }
 
+// As long as it is among others it is told no more than before.
+int told_anew_in_the_end(int wanted) {
+    const double until = omp_get_wtime() + 20;
+    int told;
+    do {
+        EQUAL(weft_concurrent_end(), WEFT_OK);
+        EQUAL(omp_get_max_threads(), 8);
+        weft_sleep_for(1'000'000);
+        EQUAL(weft_concurrent_begin(), WEFT_OK);
+    } while ((told = omp_get_max_threads()) != wanted && omp_get_wtime() < until);
+    return told;
+}
+
 // With two harts, and eight threads that OpenMP may use.
 class Load {
 public:
@@ -189,7 +202,7 @@ private:
 
 // Called by one that is among others.
 void is_told_of_the_load(Load& load) {
-    EQUAL(told_in_the_end(2), 2);
+    EQUAL(told_anew_in_the_end(2), 2);
     EQUAL(team_of_usual_size(), 2);
     load.beside([] {
         EQUAL(team_of_usual_size(), 2);   // it may have counted on what it was told
@@ -198,7 +211,8 @@ void is_told_of_the_load(Load& load) {
         EQUAL(team_of(3), 3);
     });
     EQUAL(team_of_usual_size(), 1);   // as it was told last
-    EQUAL(told_in_the_end(2), 2);
+    EQUAL(omp_get_max_threads(), 1);
+    EQUAL(told_anew_in_the_end(2), 2);
 }
 
 // Called by one that is among others, and has not asked.

@@ -193,7 +193,8 @@ def lightgbm():
         return library.train(settings, library.Dataset(points, labels), 10).predict(points[::100])
 
     show("predictions", predictions())
-    for found in in_threads(predictions, 2, 1):
+    # its number of threads follows the load, in the midst of its calls
+    for found in in_threads(predictions, 8, 4):
         show("in a thread", found)
 
 
@@ -207,7 +208,7 @@ def xgboost():
         return library.train({"objective": "binary:logistic", "seed": 1}, data, 10).predict(data)[::100]
 
     show("predictions", predictions())
-    for found in in_threads(predictions, 2, 1):
+    for found in in_threads(predictions, 8, 4):
         show("in a thread", found)
 
 
