@@ -7,6 +7,7 @@
 
 #include <weft/trace.h>
 
+#include "usual_threads.hpp"
 #include "wait.hpp"
 
 namespace weft_openmp {
@@ -53,6 +54,8 @@ bool add_counters() {
         "/openmp/count/regions-of-units", [](void*) { return sum(&Counts::of_units); }, nullptr);
     weft_counter_register(
         "/openmp/count/regions", [](void*) { return sum(&Counts::regions); }, nullptr);
+    weft_counter_register(
+        "/openmp/threads/asking", [](void*) -> std::uint64_t { return asking_threads(); }, nullptr);
     pthread_atfork(nullptr, nullptr, begin_anew);
     return true;
 }

@@ -45,6 +45,54 @@ unsigned Told::answer(unsigned now, unsigned most) {
 
 namespace {
 
+// Threads that the program has made, and that ask at about the same time: so many compute. Those
+// that hold harts at the moment would not tell, since threads hold none between their regions;
+// Python's threads are there most of the time.
+class Askers {
+public:
+    // One asks that has last asked in window `seen`. Returns how many there are, itself included.
+    unsigned count(std::uint32_t& seen) {
+        const std::uint32_t now = window_now();
+        // relaxed, all: numbers in one word
+        std::uint64_t word = word_.load(std::memory_order_relaxed);
+        if (seen != now) {
+            seen = now;
+            std::uint64_t next;
+            do {
+                const std::uint32_t passed = now - window_of(word);
+                // another thread may have read the clock later
+                const bool goes_on = passed == 0 || passed > ~std::uint32_t{0} / 2;
+                next = goes_on ? word + 1 : word_with(now, passed == 1 ? current_of(word) : 0, 1);
+            } while (!word_.compare_exchange_weak(word, next, std::memory_order_relaxed));
+            word = next;
+        }
+        return std::max({previous_of(word), current_of(word), 1U});
+    }
+    unsigned count() const {
+        const std::uint64_t word = word_.load(std::memory_order_relaxed);
+        const std::uint32_t passed = window_now() - window_of(word);
+        if (passed == 0) return std::max(previous_of(word), current_of(word));
+        return passed == 1 ? current_of(word) : 0;
+    }
+
+private:
+    static constexpr std::uint64_t window_ns = 50'000'000;
+    static std::uint32_t window_now() { return static_cast<std::uint32_t>(weft_now_ns() / window_ns); }
+
+    // The number of the window, and how many have asked in the previous one and in it: 16 bits
+    // count the threads of a process.
+    static std::uint64_t word_with(std::uint32_t window, unsigned previous, unsigned current) {
+        return std::uint64_t{window} << 32 | previous << 16 | current;
+    }
+    static std::uint32_t window_of(std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32); }
+    static unsigned previous_of(std::uint64_t word) { return word >> 16 & 0xffff; }
+    static unsigned current_of(std::uint64_t word) { return word & 0xffff; }
+
+    std::atomic<std::uint64_t> word_{0};
+};
+
+constinit Askers askers;
+
 // Harts that a region of this thread would have at once: those that are free, its own, and those on
 // which its own members spin for the next region.
 unsigned grantable(const Thread& me) {
@@ -67,6 +115,14 @@ bool is_concurrent(const Thread& me) {
 
 bool is_foreign(const Thread& me) { return me.foreign && me.team->level == 0 && !me.has_chosen; }
 
+// Where several threads ask, each gets the same share. What could be granted now would leave the
+// first one all harts, and the others one each.
+unsigned share_of_foreign(Thread& me) {
+    const unsigned sharers = askers.count(me.told.asked_in);
+    if (sharers == 1) return grantable(me);
+    return std::max(static_cast<unsigned>(weft_hart_limit()) / sharers, 1U);
+}
+
 // A thread that has asked gets what it was told, since it may have counted on that: OpenBLAS hangs
 // in a smaller team. One among others that has not asked has what could be granted now.
 unsigned usual_threads(const Thread& me, unsigned most) {
@@ -86,13 +142,16 @@ unsigned take_threads(std::atomic<unsigned>& group, unsigned wanted, unsigned li
 
 }   // namespace
 
+unsigned asking_threads() { return askers.count(); }
+
 unsigned max_threads(Thread& me) {
     const unsigned threads = me.icv().threads;
     if (!is_foreign(me) && !is_concurrent(me)) {
         if (me.team->level == 0) me.told.forget();
         return threads;
     }
-    return me.told.answer(std::min(threads, grantable(me)), threads);
+    const unsigned now = is_concurrent(me) ? grantable(me) : share_of_foreign(me);
+    return me.told.answer(std::min(threads, now), threads);
 }
 
 unsigned threads_for(const Thread& me, unsigned wanted) {

@@ -23,6 +23,8 @@ public:
     unsigned last() const { return last_; }
     void forget() { last_ = nothing; }
 
+    std::uint32_t asked_in = 0;   // the window of time in which it last asked (Askers)
+
 private:
     static constexpr unsigned nothing = ~0U;
 
@@ -31,6 +33,9 @@ private:
     unsigned last_ = nothing;
     std::uint64_t at_ns_ = 0, cpu_ns_ = 0;   // when it was, and the thread's CPU time then; kept for less than `most`
 };
+
+// How many threads that the program has made have asked of late. From any thread.
+unsigned asking_threads();
 
 // The value of omp_get_max_threads.
 unsigned max_threads(Thread& me);

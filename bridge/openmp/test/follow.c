@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* WEFT_OMP_MAX_THREADS=follow: for threads that are neither the first nor in a team,
- * omp_get_max_threads follows the load, and limits their regions. It returns more than before only
- * to a thread that has rested. */
+ * omp_get_max_threads follows the load, and limits their regions. Several that ask share the harts.
+ * It returns more than before only to a thread that has rested. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -85,11 +85,41 @@ static void* foreign(void* argument) {
     return argument;
 }
 
+static pthread_barrier_t turn;
+static atomic_int shares;
+
+/* By turns: neither holds a hart when the other asks. */
+static void* one_of_two(void* argument) {
+    for (int round = 0; round < 40; ++round) {
+        pthread_barrier_wait(&turn);
+        if ((round % 2 == 0) == (argument != NULL)) continue;
+        const int told = omp_get_max_threads();
+        if (round >= 2 && told == (harts >= 2 ? harts / 2 : 1)) atomic_fetch_add(&shares, 1);
+    }
+    return argument;
+}
+
+static void two_ask(void) {
+    rest(); /* no hart is in use */
+    atomic_store(&shares, 0);
+    pthread_t threads[2];
+    pthread_barrier_init(&turn, NULL, 2);
+    for (int i = 0; i < 2; ++i) CHECK(pthread_create(&threads[i], NULL, one_of_two, i == 0 ? NULL : &turn) == 0);
+    for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
+}
+
+/* Where the machine is busy one may be kept from asking for a while. */
+static void two_share_the_harts(void) {
+    for (int attempt = 0; attempt < 5 && atomic_load(&shares) != 38; ++attempt) two_ask();
+    EQUAL(atomic_load(&shares), 38);
+}
+
 int main(void) {
     harts = omp_get_num_procs();
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, foreign, NULL) == 0);
     pthread_join(thread, NULL);
     EQUAL(omp_get_max_threads(), harts);
+    two_share_the_harts();
     return verdict();
 }
