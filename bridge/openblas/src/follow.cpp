@@ -25,6 +25,10 @@
 #include "counts.hpp"
 #include "jobs.hpp"
 
+// ThreadSanitizer's, in a program that is built for it: each thread is to be its own.
+extern "C" [[gnu::weak]] int __interceptor_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*),
+                                                          void*);   // NOLINT: its name
+
 namespace weft_openblas {
 
 namespace {
@@ -109,6 +113,13 @@ private:
     std::int64_t last_ns_ = 0;
 };
 
+// Threads that ask our OpenMP for their number of threads compute, also where they are not found
+// to: Python's threads run one after the other in between.
+int threads_in_openmp() {
+    std::uint64_t asking = 0;
+    return weft_counter_read("/openmp/threads/asking", &asking) == WEFT_OK ? static_cast<int>(asking) : 0;
+}
+
 // What the looking thread knows of the last look.
 struct Memory {
     Computing computing;
@@ -124,7 +135,8 @@ bool look(Memory& memory) {
     // relaxed: a look too late
     if (follows() && (sharers > 1 || (has_threads.load(std::memory_order_relaxed) && !all_use_one()))) {
         const Computing::Counts threads = memory.computing.look();
-        if (threads.still >= 2) share_among(threads.still);
+        const int compute = std::max(threads.still, threads_in_openmp());
+        if (compute >= 2) share_among(compute);
         else if (sharers > 1 && ++calm == calm_looks) sharers = 1;
         hurried = sharers == 1 && threads.now >= 2;
     }
@@ -168,7 +180,9 @@ void end() {
 // it numbers stay what they are.
 void start_thread() {
     using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-    static const auto create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
+    static const Create create = __interceptor_pthread_create != nullptr
+                                     ? __interceptor_pthread_create
+                                     : reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
     if (create == nullptr) return;
     [[maybe_unused]] static const int at_exit = std::atexit(end);
     sigset_t all, before;

@@ -413,6 +413,37 @@ TEST_F(Follow, TheNumberIsOneWhileTwoThreadsComputeAndThenWhatItWas) {
     }
 }
 
+// As Python's threads do, which run one after the other outside of libraries.
+TEST_F(Follow, ThreadsThatComputeByTurnsCountIfTheyAskOpenMp) {
+    std::atomic<bool> stop{false};
+    std::atomic<int> turn{0};
+    std::thread threads[2];
+    for (int self = 0; self < 2; ++self) {
+        threads[self] = std::thread([&, self] {
+            while (!stop) {
+                if (turn != self) {
+                    usleep(100);
+                    continue;
+                }
+                omp_get_max_threads();
+                for (const auto end = steady_clock::now() + std::chrono::milliseconds(3); steady_clock::now() < end;) {}
+                turn = 1 - self;
+            }
+        });
+    }
+    const auto is_one = [] { return wheel.blas->number() == 1; };
+    EXPECT_TRUE(becomes_while_idle(is_one));
+    // Where the machine is busy both may be kept from asking for a while.
+    int ones = 0;
+    for (int attempt = 0; attempt < 5 && ones != 100; ++attempt) {
+        ones = 0;
+        for (int i = 0; i < 100; ++i, usleep(1000)) ones += is_one();
+    }
+    EXPECT_EQ(ones, 100);
+    stop = true;
+    for (std::thread& thread : threads) thread.join();
+}
+
 // It is raised again when nothing computes, too.
 TEST_F(Follow, AnIdleProcessHasItsNumberAndUsesNoCpu) {
     {
