@@ -21,6 +21,13 @@ function(weft_tbb_test name program size)
   endif()
 endfunction()
 
+find_library(WEFT_OPENBLAS_OPENMP NAMES openblas libopenblas.so.0 NO_CACHE NO_DEFAULT_PATH
+  PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp)
+find_library(WEFT_OPENBLAS_PTHREAD NAMES openblas libopenblas.so.0 NO_CACHE NO_DEFAULT_PATH
+  PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-pthread)
+set(blas ${WEFT_OPENBLAS_OPENMP} ${WEFT_OPENBLAS_PTHREAD})
+list(FILTER blas EXCLUDE REGEX NOTFOUND)
+
 # The libraries to be preloaded would come before the sanitizer's own, and TBB is not compiled for
 # it. A program that is linked with them tests Weft alone under ThreadSanitizer, and neither TBB nor
 # itself.
@@ -30,18 +37,21 @@ if(WEFT_SANITIZE STREQUAL "thread")
     message(STATUS "the TBB suite needs gcc: left out")
     return()
   endif()
-  add_custom_command(OUTPUT composer.o
-    COMMAND ${WEFT_GXX} -c -std=c++20 -O2 -g -fopenmp -DFOR_THREAD_SANITIZER
-    "-I$<JOIN:$<TARGET_PROPERTY:TBB::tbb,INTERFACE_INCLUDE_DIRECTORIES>,;-I>"
-    ${CMAKE_CURRENT_SOURCE_DIR}/test/composer.cpp -o composer.o
-    DEPENDS test/composer.cpp test/check.hpp VERBATIM COMMAND_EXPAND_LISTS)
-  add_executable(tbb_composer composer.o)
+  foreach(part composer announced)
+    add_custom_command(OUTPUT ${part}.o
+      COMMAND ${WEFT_GXX} -c -std=c++20 -O2 -g -fopenmp -DFOR_THREAD_SANITIZER
+      "-I$<JOIN:$<TARGET_PROPERTY:TBB::tbb,INTERFACE_INCLUDE_DIRECTORIES>,;-I>"
+      ${CMAKE_CURRENT_SOURCE_DIR}/test/${part}.cpp -o ${part}.o
+      DEPENDS test/${part}.cpp test/check.hpp test/product.hpp VERBATIM COMMAND_EXPAND_LISTS)
+  endforeach()
+  add_executable(tbb_composer composer.o announced.o)
   set_target_properties(tbb_composer PROPERTIES LINKER_LANGUAGE CXX)
-  target_link_libraries(tbb_composer PRIVATE weft_tbb weft_openmp weft TBB::tbb Threads::Threads)
-  set(on_weft WEFT_HARTS=2 WEFT_OMP_MAX_THREADS=follow
+  target_link_libraries(tbb_composer PRIVATE weft_tbb weft_openblas weft_openmp weft TBB::tbb Threads::Threads
+    ${CMAKE_DL_LIBS})
+  set(on_weft WEFT_HARTS=2 WEFT_OMP_MAX_THREADS=follow WEFT_BLAS_THREADS=follow
     TSAN_OPTIONS=report_thread_leaks=0:ignore_noninstrumented_modules=1)
-  weft_tbb_test(composer_long tbb_composer full ENVIRONMENT ${on_weft} ARGUMENTS 60)
-  weft_tbb_test(composer_soak tbb_composer soak ENVIRONMENT ${on_weft} ARGUMENTS 600)
+  weft_tbb_test(composer_long tbb_composer full ENVIRONMENT ${on_weft} ARGUMENTS 60 1 ${blas})
+  weft_tbb_test(composer_soak tbb_composer soak ENVIRONMENT ${on_weft} ARGUMENTS 600 1 ${blas})
   set_tests_properties(tbb_composer_soak PROPERTIES TIMEOUT 900)
   return()
 endif()
@@ -54,12 +64,6 @@ set(programs algorithms pipelines groups contexts arenas observers limits locals
 # clang would call another OpenMP than that of Weft's.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND programs mixed composer)
-  find_library(WEFT_OPENBLAS_OPENMP NAMES openblas libopenblas.so.0 NO_CACHE NO_DEFAULT_PATH
-    PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp)
-  find_library(WEFT_OPENBLAS_PTHREAD NAMES openblas libopenblas.so.0 NO_CACHE NO_DEFAULT_PATH
-    PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-pthread)
-  set(blas ${WEFT_OPENBLAS_OPENMP} ${WEFT_OPENBLAS_PTHREAD})
-  list(FILTER blas EXCLUDE REGEX NOTFOUND)
   if(blas)
     list(APPEND programs blas)
   else()
@@ -73,7 +77,8 @@ foreach(library weft_openmp weft_pthread weft_openblas weft_tbb weft)
   list(APPEND preloaded $<TARGET_FILE:${library}>)
 endforeach()
 list(JOIN preloaded ":" preloaded)
-set(on_weft "LD_PRELOAD=${preloaded};GLIBC_TUNABLES=glibc.pthread.rseq=0;WEFT_OMP_MAX_THREADS=follow")
+set(on_weft "LD_PRELOAD=${preloaded}" GLIBC_TUNABLES=glibc.pthread.rseq=0 WEFT_OMP_MAX_THREADS=follow
+  WEFT_BLAS_THREADS=follow)
 
 function(weft_tbb_options target)
   target_compile_features(${target} PRIVATE cxx_std_20)
@@ -98,8 +103,10 @@ foreach(name IN LISTS programs)
   else()
     target_link_libraries(${program} PRIVATE TBB::tbb Threads::Threads)
   endif()
-  if(name STREQUAL "blas")
+  if(name MATCHES "^(composer|blas)$")
     target_link_libraries(${program} PRIVATE ${CMAKE_DL_LIBS})
+  endif()
+  if(name STREQUAL "blas")
     set(arguments ARGUMENTS ${blas})
   endif()
   if(name MATCHES "^(mixed|composer|blas)$")
@@ -107,11 +114,11 @@ foreach(name IN LISTS programs)
     target_link_options(${program} PRIVATE -fopenmp)
   endif()
   if(name STREQUAL "composer")
-    # Programs composed at random, for the given number of seconds.
-    set(arguments ARGUMENTS 10)
+    # Programs composed at random, for the given number of seconds. The longer tests call BLAS, too.
+    set(arguments ARGUMENTS 10 1 ${blas})
     weft_tbb_test(composer ${program} quick ENVIRONMENT ${on_weft} WEFT_HARTS=2 ARGUMENTS 1)
-    weft_tbb_test(composer_long ${program} full ENVIRONMENT ${on_weft} WEFT_HARTS=2 ARGUMENTS 30)
-    weft_tbb_test(composer_soak ${program} soak ENVIRONMENT ${on_weft} WEFT_HARTS=2 ARGUMENTS 600)
+    weft_tbb_test(composer_long ${program} full ENVIRONMENT ${on_weft} WEFT_HARTS=2 ARGUMENTS 30 1 ${blas})
+    weft_tbb_test(composer_soak ${program} soak ENVIRONMENT ${on_weft} WEFT_HARTS=2 ARGUMENTS 600 1 ${blas})
     set_tests_properties(tbb_composer_soak PROPERTIES TIMEOUT 900)
   else()
     weft_tbb_test(${name} ${program} quick ENVIRONMENT ${on_weft} WEFT_HARTS=2 ${arguments})

@@ -3,51 +3,19 @@
 // with OpenMP.
 //
 //     blas LIBRARY...
-#include <dlfcn.h>
 #include <oneapi/tbb.h>
 
 #include <thread>
 #include <vector>
 
 #include "check.hpp"
+#include "product.hpp"
 
 namespace {
 
-// Large enough that OpenBLAS shares the product among its threads.
-constexpr int size = 128;
-using Matrix = std::vector<double>;
+const Product* product = nullptr;
 
-using Dgemm = void (*)(int order, int transposed_a, int transposed_b, int m, int n, int k, double alpha,
-                       const double* a, int a_stride, const double* b, int b_stride, double beta, double* c,
-                       int c_stride);
-constexpr int by_rows = 101, not_transposed = 111;
-
-// Small whole numbers, so that all sums are exact, whoever adds them up.
-Matrix matrix(int seed) {
-    Matrix of(size * size);
-    for (int i = 0; i < size * size; ++i) of[static_cast<std::size_t>(i)] = (i * seed + i / size) % 17 - 8;
-    return of;
-}
-
-const Matrix a = matrix(3), b = matrix(5);
-
-Matrix product_by_hand() {
-    Matrix c(size * size);
-    for (std::size_t i = 0; i < size; ++i)
-        for (std::size_t k = 0; k < size; ++k)
-            for (std::size_t j = 0; j < size; ++j) c[i * size + j] += a[i * size + k] * b[k * size + j];
-    return c;
-}
-
-const Matrix product = product_by_hand();
-Dgemm dgemm = nullptr;
-
-bool right() {
-    Matrix c(size * size);
-    dgemm(by_rows, not_transposed, not_transposed, size, size, size, 1, a.data(), size, b.data(), size, 0, c.data(),
-          size);
-    return c == product;
-}
+bool right() { return product->is_right(); }
 
 int right_in_region(int threads) {
     int rights = 0;
@@ -108,13 +76,9 @@ void in_foreign_threads() {
 
 int main(int count, char** arguments) {
     for (int i = 1; i < count; ++i) {
-        void* const library = dlopen(arguments[i], RTLD_NOW | RTLD_LOCAL);
-        if (library == nullptr) std::fprintf(stderr, "%s\n", dlerror());
-        CHECK(library != nullptr);
-        if (library == nullptr) continue;
-        dgemm = reinterpret_cast<Dgemm>(dlsym(library, "cblas_dgemm"));
-        CHECK(dgemm != nullptr);
-        if (dgemm == nullptr) continue;
+        const Product by_library(arguments[i]);
+        if (!by_library.is_there()) continue;
+        product = &by_library;
         in_tasks();
         in_regions_in_tasks();
         in_tasks_in_regions();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Programs composed at random of TBB's facilities, OpenMP's regions and threads, within each other,
-// by several threads at once. Each knows how many leaves it has, and all must be done. The seed is
-// printed when something is wrong.
+// Programs composed at random of TBB's facilities, OpenMP's regions, threads and calls of BLAS,
+// within each other, by several threads at once. Each knows how many leaves it has, and all must be
+// done. The seed is printed when something is wrong.
 //
-//     composer [SECONDS [SEED]]
+//     composer [SECONDS [SEED [BLAS_LIBRARY...]]]
 #include <oneapi/tbb.h>
 
 #include <chrono>
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "product.hpp"
 
 namespace {
 
@@ -47,6 +48,8 @@ private:
 };
 
 constexpr unsigned arenas = 4;
+
+std::vector<Product> products;   // one of each BLAS
 
 struct Shared {
     std::deque<tbb::task_arena> arenas;   // of a program, in their order
@@ -95,6 +98,7 @@ public:
         case leaf: ++done; break;
         case yielding: std::this_thread::yield(), ++done; break;
         case locking: lock(shared), ++done; break;
+        case multiplying: multiply(), ++done; break;
         case loop: by_loop(shared, done, tbb::simple_partitioner()); break;
         case auto_loop: by_loop(shared, done, tbb::auto_partitioner()); break;
         case static_loop: by_loop(shared, done, tbb::static_partitioner()); break;
@@ -118,7 +122,8 @@ private:
         leaf,
         yielding,
         locking,
-        last_leaf = locking,
+        multiplying,
+        last_leaf = multiplying,
         loop,
         auto_loop,
         static_loop,
@@ -141,6 +146,9 @@ private:
         const int before = shared.guarded++;
         if (detail_ % 4 == 0) std::this_thread::yield();
         EQUAL(shared.guarded, before + 1);
+    }
+    void multiply() const {
+        if (!products.empty()) CHECK(products[detail_ % products.size()].is_right());
     }
     int count() const { return static_cast<int>(below_.size()); }
     void child(int number, Shared& shared, std::atomic<int>& done) const {
@@ -256,6 +264,8 @@ void compose(unsigned seed) {
 int main(int count, char** arguments) {
     const double seconds = count > 1 ? std::atof(arguments[1]) : 1;
     unsigned seed = count > 2 ? static_cast<unsigned>(std::atoi(arguments[2])) : 1;
+    for (int i = 3; i < count; ++i) products.emplace_back(arguments[i]);
+    if (wrong_count != 0) return verdict();
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     do {
         compose(seed);
