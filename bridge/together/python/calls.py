@@ -4,15 +4,19 @@
 
     calls.py NAME
 
-compare.py runs them without Weft and with it.
+Ends with 77 where the environment lacks the library. compare.py runs them without Weft and with it.
 """
+import ctypes
 import hashlib
 import os
+import pathlib
 import signal
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+
+SKIPPED = 77
 
 
 def numpy_and_generator():
@@ -226,6 +230,72 @@ def faiss():
     print("in threads", *(digest(found[1]) for found in in_threads(lambda: flat.search(points[:50], 5))))
 
 
+def mkl_with(layer):
+    np, random = numpy_and_generator()
+    folder = pathlib.Path(sys.prefix, "lib")
+    versions = sorted(folder.glob("libmkl_rt.so.*"))
+    if not versions:
+        print(f"SKIPPED: there is no libmkl_rt in {folder}")
+        sys.exit(SKIPPED)
+    # by default MKL has at most one thread for each core, whatever OMP_NUM_THREADS says
+    os.environ |= {"MKL_THREADING_LAYER": layer, "MKL_DYNAMIC": "FALSE"}
+    # MKL takes what is loaded, and otherwise what the loader finds: the system's TBB
+    ctypes.CDLL("libgomp.so.1" if layer == "GNU" else str(folder / "libtbb.so.12"), ctypes.RTLD_GLOBAL)
+    library = ctypes.CDLL(str(versions[-1]))
+    for function in library.LAPACKE_dsyevd, library.LAPACKE_dgetrf:
+        function.restype = ctypes.c_int
+    rows, columns, plain, size = 101, 102, 111, 300
+    a, b = random.standard_normal((2, size, size))
+    symmetric = a + a.T
+
+    def pointer(array):
+        return array.ctypes.data_as(ctypes.c_void_p)
+
+    def product():
+        result = np.empty((size, size))
+        one, zero = ctypes.c_double(1), ctypes.c_double(0)
+        left, right, out = (pointer(array) for array in (a, b, result))
+        sizes = (size, size, size)
+        library.cblas_dgemm(rows, plain, plain, *sizes, one, left, size, right, size, zero, out, size)
+        return result
+
+    def spectrum():
+        matrix, values = symmetric.copy(), np.empty(size)
+        job = ctypes.c_char(b"V"), ctypes.c_char(b"U")
+        status = library.LAPACKE_dsyevd(columns, *job, size, pointer(matrix), size, pointer(values))
+        return status, values
+
+    def factors():
+        matrix, pivots = a.copy(), np.empty(size, np.int32)
+        status = library.LAPACKE_dgetrf(columns, size, size, pointer(matrix), size, pointer(pivots))
+        return status, pivots, matrix
+
+    def all_of_them():
+        status, pivots, matrix = factors()
+        show("product", product()[::60, 0])
+        show("factors", [status, *pivots[::60], *matrix[::60, 0]])
+        show("eigenvalues", np.append(*spectrum())[:10])
+
+    all_of_them()
+    for found in in_threads(product):
+        show("product in a thread", [found.sum(), *found[::60, 0]])
+    for status, pivots, matrix in in_threads(factors):
+        show("factors in a thread", [status, *pivots[::60], *matrix[::60, 0]])
+    for status, values in in_threads(spectrum):
+        show("eigenvalues in a thread", [status, *values[:10]])
+    for found in in_threads(lambda: (product(), spectrum(), factors()), 8, 4):
+        show("in a thread", [found[0].sum(), found[1][1].sum(), found[2][2].sum()])
+    all_of_them()
+
+
+def mkl_gnu():
+    mkl_with("GNU")
+
+
+def mkl_tbb():
+    mkl_with("TBB")
+
+
 def processes():
     """Children of every kind. None is forked while other threads are in BLAS: OpenBLAS ends its threads before a fork,
     and a call that has work in them waits for ever, without Weft as well."""
@@ -276,7 +346,7 @@ PROGRAMS = {
     program.__name__: program
     for program in (
         [numpy, scipy, sklearn, joblib, threadpoolctl, numba_omp, numba_tbb, numba_workqueue]
-        + [lightgbm, xgboost, faiss, processes, ends, interrupted]
+        + [lightgbm, xgboost, faiss, mkl_gnu, mkl_tbb, processes, ends, interrupted]
     )
 }
 
