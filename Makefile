@@ -6,11 +6,12 @@
 #   DIR=path       the tree that `make treesum` hashes (default: /usr/share)
 #   GROUP=g        only the tests of this group: release, models, simulation, debug, asan, tsan,
 #                  aarch64, lean, fuzz
-#   FIGURES=path   where `make bench-promotion`, `bench-argobots`, `bench-openmp` and `bench-compose`
-#                  also put their figures (the README uses bench/promotion/figures)
+#   FIGURES=path   where `make bench-promotion`, `bench-argobots`, `bench-openmp`, `bench-compose` and
+#                  `bench-blas` also put their figures (the README uses bench/promotion/figures)
 #   PARTS=...      the parts that `make bench-openmp` runs: kernels, nested, oversubscribed,
 #                  neighbours, dgemm, constructs, tasks, kmeans (default: all of them); of
-#                  `make bench-compose`: alone, mixed
+#                  `make bench-compose`: alone, mixed; of `make bench-blas`: threads, alternating,
+#                  joblib, start
 #   PROGRAMS=... THREADS=... PAIRS=n MINUTES=n AGAIN=yes PAGE=path
 #                  for `make bench-programs`: see bench/programs/README.md
 #   SETUP=no       neither searches for packages nor installs them (systems without dpkg)
@@ -20,7 +21,7 @@ SETUP ?= yes
 PYTHON ?= python3
 export JOBS DIR GROUP SETUP
 
-.PHONY: help setup demo treesum test test-full test-soak python-env bench bench-promotion bench-argobots bench-openmp bench-compose bench-programs bench-abt abt-differential format doc site clean
+.PHONY: help setup demo treesum test test-full test-soak python-env bench bench-promotion bench-argobots bench-openmp bench-compose bench-blas bench-programs bench-abt abt-differential format doc site clean
 help:
 	@echo "make demo        builds a release and measures Debian programs without and with weft run; a picture"
 	@echo "make treesum     hashes $(DIR) with an example, and with find and sha256sum; then runs the tour"
@@ -33,6 +34,7 @@ help:
 	@echo "make bench-argobots   measures create, join and free separately, and streams beside streams; tables and figures"
 	@echo "make bench-openmp     measures OpenMP programs on Weft, libgomp and libomp; PARTS=..., tables and figures"
 	@echo "make bench-compose    measures TBB programs without and with weft run, alone and with OpenMP inside; tables and figures"
+	@echo "make bench-blas       measures Python programs that call BLAS from several threads, as bench-compose does (make python-env first)"
 	@echo "make bench-programs   measures whole programs without and with weft run; PROGRAMS=..., THREADS=..., PAGE=doc/when-it-helps.md"
 	@echo "make bench-abt   measures operations of abt.h, also with another Argobots if pkg-config finds one"
 	@echo "make abt-differential  runs the bridge's tests with another Argobots, which pkg-config must find"
@@ -98,6 +100,12 @@ bench-compose:
 	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON --log-level=WARNING
 	@cmake --build build/bench --parallel $(JOBS) --target bench_compose weft_command weft_openblas
 	@$(PYTHON) bench/compose/run.py build/bench $(PARTS) $(if $(FIGURES),--figures $(FIGURES))
+
+bench-blas:
+	@tools/setup bench
+	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON --log-level=WARNING
+	@cmake --build build/bench --parallel $(JOBS) --target weft_command weft_openblas weft_tbb
+	@$(PYTHON) bench/compose/blas.py build/bench $(PARTS) $(if $(FIGURES),--figures $(FIGURES))
 
 bench-openmp:
 	@tools/setup bench
