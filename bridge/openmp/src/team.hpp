@@ -179,7 +179,6 @@ struct alignas(64) Thread {
     bool of_unit = false;
     // a thread of the program that is not its first
     bool foreign = false;
-    Told told;
     // set how many threads its regions have by default, by omp_set_num_threads
     bool has_chosen = false;
     bool member = false;   // of a team pool: a context of the members' domain
@@ -196,6 +195,7 @@ struct alignas(64) Thread {
     Thread* next_record = nullptr;
     OfUnit* unit = nullptr;
     std::uint32_t old_number = 0;   // in locks of OpenMP 2.5; 0: none yet
+    Told told;
     Shown shown{*this};
 
     Thread();

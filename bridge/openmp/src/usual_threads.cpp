@@ -146,11 +146,12 @@ unsigned asking_threads() { return askers.count(); }
 
 unsigned max_threads(Thread& me) {
     const unsigned threads = me.icv().threads;
-    if (!is_foreign(me) && !is_concurrent(me)) {
+    const bool concurrent = is_concurrent(me);
+    if (!concurrent && !is_foreign(me)) {
         if (me.team->level == 0) me.told.forget();
         return threads;
     }
-    const unsigned now = is_concurrent(me) ? grantable(me) : share_of_foreign(me);
+    const unsigned now = concurrent ? grantable(me) : share_of_foreign(me);
     return me.told.answer(std::min(threads, now), threads);
 }
 
