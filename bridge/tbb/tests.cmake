@@ -21,12 +21,7 @@ function(weft_tbb_test name program size)
   endif()
 endfunction()
 
-find_library(WEFT_OPENBLAS_OPENMP NAMES openblas libopenblas.so.0 NO_CACHE NO_DEFAULT_PATH
-  PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp)
-find_library(WEFT_OPENBLAS_PTHREAD NAMES openblas libopenblas.so.0 NO_CACHE NO_DEFAULT_PATH
-  PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-pthread)
-set(blas ${WEFT_OPENBLAS_OPENMP} ${WEFT_OPENBLAS_PTHREAD})
-list(FILTER blas EXCLUDE REGEX NOTFOUND)
+include(${CMAKE_SOURCE_DIR}/cmake/openblas.cmake)
 
 # The libraries to be preloaded would come before the sanitizer's own, and TBB is not compiled for
 # it. A program that is linked with them tests Weft alone under ThreadSanitizer, and neither TBB nor
@@ -50,8 +45,8 @@ if(WEFT_SANITIZE STREQUAL "thread")
     ${CMAKE_DL_LIBS})
   set(on_weft WEFT_HARTS=2 WEFT_OMP_MAX_THREADS=follow WEFT_BLAS_THREADS=follow
     TSAN_OPTIONS=report_thread_leaks=0:ignore_noninstrumented_modules=1)
-  weft_tbb_test(composer_long tbb_composer full ENVIRONMENT ${on_weft} ARGUMENTS 60 1 ${blas})
-  weft_tbb_test(composer_soak tbb_composer soak ENVIRONMENT ${on_weft} ARGUMENTS 600 1 ${blas})
+  weft_tbb_test(composer_long tbb_composer full ENVIRONMENT ${on_weft} ARGUMENTS 60 1 ${WEFT_OPENBLAS_LIBRARIES})
+  weft_tbb_test(composer_soak tbb_composer soak ENVIRONMENT ${on_weft} ARGUMENTS 600 1 ${WEFT_OPENBLAS_LIBRARIES})
   set_tests_properties(tbb_composer_soak PROPERTIES TIMEOUT 900)
   return()
 endif()
@@ -64,7 +59,7 @@ set(programs algorithms pipelines groups contexts arenas observers limits locals
 # clang would call another OpenMP than that of Weft's.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND programs mixed composer)
-  if(blas)
+  if(WEFT_OPENBLAS_LIBRARIES)
     list(APPEND programs blas)
   else()
     message(STATUS "the TBB suite tries no BLAS: there is none (Debian: libopenblas0-openmp)")
@@ -107,7 +102,7 @@ foreach(name IN LISTS programs)
     target_link_libraries(${program} PRIVATE ${CMAKE_DL_LIBS})
   endif()
   if(name STREQUAL "blas")
-    set(arguments ARGUMENTS ${blas})
+    set(arguments ARGUMENTS ${WEFT_OPENBLAS_LIBRARIES})
   endif()
   if(name MATCHES "^(mixed|composer|blas)$")
     target_compile_options(${program} PRIVATE -fopenmp)
@@ -115,10 +110,12 @@ foreach(name IN LISTS programs)
   endif()
   if(name STREQUAL "composer")
     # Programs composed at random, for the given number of seconds. The longer tests call BLAS, too.
-    set(arguments ARGUMENTS 10 1 ${blas})
+    set(arguments ARGUMENTS 10 1 ${WEFT_OPENBLAS_LIBRARIES})
     weft_tbb_test(composer ${program} quick ENVIRONMENT ${on_weft} WEFT_HARTS=2 ARGUMENTS 1)
-    weft_tbb_test(composer_long ${program} full ENVIRONMENT ${on_weft} WEFT_HARTS=2 ARGUMENTS 30 1 ${blas})
-    weft_tbb_test(composer_soak ${program} soak ENVIRONMENT ${on_weft} WEFT_HARTS=2 ARGUMENTS 600 1 ${blas})
+    weft_tbb_test(composer_long ${program} full ENVIRONMENT ${on_weft} WEFT_HARTS=2
+      ARGUMENTS 30 1 ${WEFT_OPENBLAS_LIBRARIES})
+    weft_tbb_test(composer_soak ${program} soak ENVIRONMENT ${on_weft} WEFT_HARTS=2
+      ARGUMENTS 600 1 ${WEFT_OPENBLAS_LIBRARIES})
     set_tests_properties(tbb_composer_soak PROPERTIES TIMEOUT 900)
   else()
     weft_tbb_test(${name} ${program} quick ENVIRONMENT ${on_weft} WEFT_HARTS=2 ${arguments})
